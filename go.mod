@@ -1,0 +1,3 @@
+module example.com/wedge
+
+go 1.26
