@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrClosed is returned by Get once a queue is closed and empty, and by Put once it is closed.
+var ErrClosed = errors.New("sim: queue is closed")
+
+// Queue is a FIFO of items between processes, with a bound or without. It is safe for concurrent
+// use. The zero value must be readied with Init; [NewQueue] does both.
+type Queue[T any] struct {
+	w       World
+	name    string
+	getName string // what a process that waits for an item says
+	putName string // what one that waits for room says
+	bound   int
+	closed  bool
+	items   []T
+	first   int // items[:first] are taken
+	getters waitList
+	putters waitList
+}
+
+// NewQueue returns an empty queue that holds at most bound items (0: no bound). If name is not
+// empty, the world's Objects shows it.
+func NewQueue[T any](w World, name string, bound int) *Queue[T] {
+	q := new(Queue[T])
+	q.Init(w, name, bound)
+	return q
+}
+
+// Init readies a queue that is part of another value. See [NewQueue].
+func (q *Queue[T]) Init(w World, name string, bound int) {
+	q.w, q.name, q.bound = w, name, bound
+	q.getName, q.putName = "queue", "queue"
+	if name != "" {
+		q.getName, q.putName = "an item of queue "+name, "room in queue "+name
+		w.register(q)
+	}
+}
+
+// Put appends an item, and waits for room if the queue is full. The monitor must not be held.
+func (q *Queue[T]) Put(ctx context.Context, item T) error {
+	q.w.Lock()
+	defer q.w.Unlock()
+	for {
+		if err := Cause(ctx); err != nil {
+			return err
+		}
+		if q.closed {
+			return ErrClosed
+		}
+		if q.bound == 0 || q.len() < q.bound {
+			q.put(item)
+			return nil
+		}
+		if err := q.putters.wait(ctx, q.w, q.putName); err != nil {
+			return err
+		}
+	}
+}
+
+// PutLocked appends an item without waiting, whatever the bound, and drops it if the queue is
+// closed. The monitor must be held: it is for the functions of timers.
+func (q *Queue[T]) PutLocked(item T) {
+	if !q.closed {
+		q.put(item)
+	}
+}
+
+func (q *Queue[T]) put(item T) {
+	q.items = append(q.items, item)
+	q.wakeOne(&q.getters)
+}
+
+// Get removes the first item, and waits for one if there is none. The monitor must not be held.
+func (q *Queue[T]) Get(ctx context.Context) (T, error) {
+	q.w.Lock()
+	defer q.w.Unlock()
+	var none T
+	for {
+		if err := Cause(ctx); err != nil {
+			return none, err
+		}
+		if q.len() > 0 {
+			return q.take(), nil
+		}
+		if q.closed {
+			return none, ErrClosed
+		}
+		if err := q.getters.wait(ctx, q.w, q.getName); err != nil {
+			return none, err
+		}
+	}
+}
+
+// TryGet removes the first item if there is one. The monitor must not be held.
+func (q *Queue[T]) TryGet() (T, bool) {
+	q.w.Lock()
+	defer q.w.Unlock()
+	if q.len() == 0 {
+		var none T
+		return none, false
+	}
+	return q.take(), true
+}
+
+func (q *Queue[T]) take() T {
+	var none T
+	item := q.items[q.first]
+	q.items[q.first] = none
+	q.first++
+	if q.first == len(q.items) {
+		q.items, q.first = q.items[:0], 0
+	} else if q.first > 64 && q.first > len(q.items)/2 {
+		n := copy(q.items, q.items[q.first:])
+		clear(q.items[n:])
+		q.items, q.first = q.items[:n], 0
+	}
+	q.wakeOne(&q.putters)
+	// A getter that was woken for this item and cancelled, or came late, must not leave another one
+	// asleep while items are left.
+	if q.len() > 0 {
+		q.wakeOne(&q.getters)
+	}
+	return item
+}
+
+func (q *Queue[T]) wakeOne(l *waitList) {
+	if wt := l.pop(); wt != nil {
+		q.w.wake(wt)
+	}
+}
+
+// Close lets no further item in; those inside can still be had. The monitor must not be held.
+func (q *Queue[T]) Close() {
+	q.w.Lock()
+	defer q.w.Unlock()
+	q.closed = true
+	q.getters.wakeAll(q.w)
+	q.putters.wakeAll(q.w)
+}
+
+// Len returns the number of items. The monitor must be held, or the world be virtual.
+func (q *Queue[T]) Len() int { return q.len() }
+
+func (q *Queue[T]) len() int { return len(q.items) - q.first }
+
+func (q *Queue[T]) state() ObjectState {
+	waiters := append(q.getters.parties(), q.putters.parties()...)
+	return ObjectState{Kind: "queue", Name: q.name, Capacity: q.bound, InUse: q.len(), Holders: []Party{}, Waiters: waiters}
+}
