@@ -1,0 +1,76 @@
+package pacer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+
+	"example.com/wedge/harness/sim"
+)
+
+// BytesPerToken is how many bytes of text stand for a token where nobody counts exactly: the usual
+// rule of thumb for English text and GPT-like vocabularies.
+const BytesPerToken = 4
+
+// Backend opens attempts: go-openai over HTTP, or the simulated servers in memory.
+type Backend interface {
+	// Open sends a request and returns once the response headers are in. It calls a.Connected when
+	// it has a connection, just before the request goes out. Cancelling ctx ends Open, and the Recv
+	// calls of the stream that it returned. An answer with an error status is a *StatusError.
+	Open(ctx context.Context, a *Attempt, req openai.ChatCompletionRequest) (Stream, error)
+}
+
+// Attempt is one HTTP request of a call.
+type Attempt struct {
+	ID     string   // unique in the run; sent as x-request-id, so that it stands in router logs
+	Number int      // 1 for the first attempt of the call
+	Of     Identity // the call it belongs to
+
+	// Connected is called by the backend, without the monitor held, when the attempt has got its
+	// connection. The backend may call it more than once; only the first counts.
+	Connected func()
+}
+
+// Stream is a response that is being received. Its methods are called by one process, except
+// Progress.
+type Stream interface {
+	// Recv waits for the next chunk. io.EOF is the regular end, after [DONE].
+	Recv() (openai.ChatCompletionStreamResponse, error)
+
+	// Progress says what has arrived so far, at the instant of the call and with the monitor held.
+	// Between two Recv it may be ahead of the chunks handed out: a simulated stream computes it in
+	// closed form and delivers content in few chunks.
+	Progress() Progress
+
+	// Close ends the stream; the server sees the client leave unless it had been read to its end.
+	Close() error
+}
+
+// Progress is what a stream has received.
+type Progress struct {
+	Bytes     int64       // of the response body, SSE framing included
+	Events    int         // SSE events with data
+	Tokens    int         // output tokens, reasoning included; estimated from the text until usage arrives
+	LastByte  sim.Instant // 0 if none has arrived
+	LastEvent sim.Instant // 0 if none has arrived
+	LastToken sim.Instant // 0 if none has arrived
+}
+
+// StatusError is an answer with an error status, or an error event inside a stream.
+type StatusError struct {
+	Status     int           // HTTP status; for an error event the code it carries, or 0
+	Message    string        // the server's text, cut to a sane length
+	RetryAfter time.Duration // what the server asked for; meaningful if HasRetryAfter
+	// HasRetryAfter tells an absent header from one that says 0.
+	HasRetryAfter bool
+	InStream      bool // arrived as an event after a 200
+}
+
+func (e *StatusError) Error() string {
+	if e.InStream {
+		return fmt.Sprintf("pacer: error event in stream (code %d): %s", e.Status, e.Message)
+	}
+	return fmt.Sprintf("pacer: HTTP status %d: %s", e.Status, e.Message)
+}

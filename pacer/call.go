@@ -1,0 +1,73 @@
+package pacer
+
+import (
+	"time"
+
+	"example.com/wedge/harness/sim"
+)
+
+// Identity says whose call it is. It ends up in labels, journals and evidence.
+type Identity struct {
+	Agent string // such as "agent-07"
+	Task  string // such as "task-07"
+	Round int    // counted from 1
+	Step  int    // counted from 1 within the round
+	Call  int    // counted from 1 over the agent's life
+}
+
+// CallState is what a call looked like at one instant. All instants are the run's own clock.
+type CallState struct {
+	ID        string      `json:"id"` // such as "agent-07-c012"
+	Agent     string      `json:"agent"`
+	Task      string      `json:"task"`
+	Round     int         `json:"round"`
+	Step      int         `json:"step"`
+	Stage     Stage       `json:"stage"`
+	Since     sim.Instant `json:"since_ns"`   // start of the stage
+	Started   sim.Instant `json:"started_ns"` // start of the call
+	AttemptID string      `json:"attempt_id"` // of the latest attempt; empty before the first
+	Attempts  int         `json:"attempts"`   // begun so far
+	HoldsSlot bool        `json:"holds_slot"`
+	// Received by the current attempt:
+	Tokens    int         `json:"tokens"`
+	Bytes     int64       `json:"bytes"`
+	Events    int         `json:"events"`
+	LastByte  sim.Instant `json:"last_byte_ns"`  // 0: none yet
+	LastToken sim.Instant `json:"last_token_ns"` // 0: none yet
+	// Over all attempts so far:
+	StageTime [StageCount]time.Duration `json:"stage_time_ns"` // indexed by Stage
+	LastError string                    `json:"last_error,omitempty"`
+}
+
+// Attempt outcomes, as an Observer is told them.
+const (
+	AttemptOK       = "ok"
+	AttemptTimeout  = "timeout"   // a time limit of the policy
+	AttemptStatus   = "status"    // an error status, or an error event in the stream
+	AttemptNetwork  = "network"   // no connection, reset, or a body that broke off
+	AttemptCanceled = "cancelled" // the caller's context
+)
+
+// AttemptResult is how an attempt ended.
+type AttemptResult struct {
+	ID      string
+	Outcome string // one of the Attempt constants
+	Limit   string // which time limit fired, such as "idle"; empty otherwise
+	Status  int    // HTTP status, if there was an answer
+	Err     error  // nil when Outcome is AttemptOK
+	Took    time.Duration
+	Tokens  int  // received, also when it failed: wasted then
+	Again   bool // another attempt follows
+	Delay   time.Duration
+}
+
+// Observer is told what happens to calls, at once and in order. Its methods are called with the
+// monitor held and must not wait.
+type Observer interface {
+	// StageChanged says that the call is in a new stage since s.Since. The CallState is valid only
+	// during the call.
+	StageChanged(s *CallState, from Stage)
+	AttemptEnded(s *CallState, r AttemptResult)
+	// CallEnded comes last; err is nil for a completed call.
+	CallEnded(s *CallState, tokens int, err error)
+}
