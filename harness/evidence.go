@@ -1,0 +1,156 @@
+package harness
+
+import (
+	"time"
+
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// Evidence is everything that was seen at one capture of a stall episode (or at the end of a run),
+// and nothing else: all of it exists in a run against real servers too. Diagnosis reads this and
+// only this. All instants are the run's own clock.
+type Evidence struct {
+	Run        string        `json:"run"`     // name and seed, such as "starvation-1"
+	Episode    int           `json:"episode"` // counted from 1; 0 for the evidence at the end of a run
+	Capture    int           `json:"capture"` // counted from 1 within the episode
+	At         sim.Instant   `json:"at_ns"`
+	StalledFor time.Duration `json:"stalled_for_ns"` // since the last finished step, or the start of the run
+
+	Setup      Setup              `json:"setup"`
+	Totals     Totals             `json:"totals"` // since the start of the run
+	Window     Totals             `json:"window"` // within the stall, so since the last finished step
+	Agents     []AgentState       `json:"agents"` // in the order of their start; ended ones are in Totals only
+	Calls      []pacer.CallState  `json:"calls"`  // in flight, in the order of their start
+	Objects    []sim.ObjectState  `json:"objects"`
+	Processes  []sim.ProcessState `json:"processes"`
+	Samples    []Sample           `json:"samples"`              // from a little before the stall until now, oldest first
+	Router     *RouterView        `json:"router,omitempty"`     // nil: no router log to read
+	Goroutines *GoroutineView     `json:"goroutines,omitempty"` // nil: no dump was taken
+}
+
+// Setup is the part of the configuration that diagnosis may use.
+type Setup struct {
+	Agents         int           `json:"agents"` // tasks to do
+	Workers        int           `json:"workers"`
+	Slots          int           `json:"slots"`            // of the pacer; 0: no limit
+	ConnectionsMax int           `json:"connections_max"`  // per host; 0: no limit
+	Hold           string        `json:"hold"`             // how long a slot is held: "stream", "start", "agent"
+	StallAfter     time.Duration `json:"stall_after_ns"`   // watchdog
+	ConnectLimit   time.Duration `json:"connect_limit_ns"` // policy; 0: off
+	HeaderLimit    time.Duration `json:"header_limit_ns"`  // policy; 0: off
+	FirstLimit     time.Duration `json:"first_token_ns"`   // policy; 0: off
+	IdleLimit      time.Duration `json:"idle_limit_ns"`    // policy; 0: off
+	TotalLimit     time.Duration `json:"total_limit_ns"`   // policy; 0: off
+	AttemptsMax    int           `json:"attempts_max"`     // policy
+	SimulatedModel bool          `json:"simulated_model"`  // false: a real server
+	Servers        string        `json:"servers"`          // base URL, or "in memory"
+	SampleEvery    time.Duration `json:"sample_every_ns"`  // gauges
+	HasGauges      bool          `json:"has_gauges"`       // false: the servers have none to read
+	HasRouterLog   bool          `json:"has_router_log"`   // false: there is none to read
+}
+
+// Totals counts what happened over a stretch of a run.
+type Totals struct {
+	AgentsDone      int `json:"agents_done"`   // tasks completed
+	AgentsFailed    int `json:"agents_failed"` // tasks given up with an error
+	Steps           int `json:"steps"`         // finished
+	CallsCompleted  int `json:"calls_completed"`
+	CallsFailed     int `json:"calls_failed"`
+	Attempts        int `json:"attempts"` // begun
+	AttemptsTimeout int `json:"attempts_timeout"`
+	AttemptsStatus  int `json:"attempts_status"` // error statuses and error events
+	AttemptsNetwork int `json:"attempts_network"`
+	TokensReceived  int `json:"tokens_received"` // output tokens of attempts that have ended, and those in flight
+	TokensWasted    int `json:"tokens_wasted"`   // received by attempts that failed
+	ToolCalls       int `json:"tool_calls"`      // finished
+}
+
+// AgentState is what an agent was doing. Sub-agents stand beside their parents.
+type AgentState struct {
+	Name   string      `json:"name"`
+	Task   string      `json:"task"`
+	Parent string      `json:"parent,omitempty"` // of a sub-agent
+	Round  int         `json:"round"`
+	Step   int         `json:"step"`
+	Stage  pacer.Stage `json:"stage"`    // think or tool, or the stage of its call
+	Since  sim.Instant `json:"since_ns"` // start of the stage
+	Tool   string      `json:"tool,omitempty"`
+	Call   string      `json:"call,omitempty"`      // id of its call in flight
+	Waits  string      `json:"waits_for,omitempty"` // what its process is parked on
+}
+
+// Gauge names, as they stand in samples and verdicts. Counters end in _total.
+const (
+	GaugeRouterInFlight   = "router_in_flight"   // requests that the router has and has not answered in full
+	GaugeRouterQueued     = "router_queued"      // waiting for the router's own limit
+	GaugePrefillBootstrap = "prefill_bootstrap"  // sglang:num_prefill_bootstrap_queue_reqs
+	GaugePrefillQueue     = "prefill_queue"      // sglang:num_queue_reqs{engine_type="prefill"}
+	GaugePrefillRunning   = "prefill_running"    // sglang:num_running_reqs{engine_type="prefill"}
+	GaugePrefillInflight  = "prefill_inflight"   // sglang:num_prefill_inflight_queue_reqs
+	GaugeDecodePrealloc   = "decode_prealloc"    // sglang:num_decode_prealloc_queue_reqs
+	GaugeDecodeTransfer   = "decode_transfer"    // sglang:num_decode_transfer_queue_reqs
+	GaugeDecodeQueue      = "decode_queue"       // sglang:num_queue_reqs{engine_type="decode"}
+	GaugeDecodeRunning    = "decode_running"     // sglang:num_running_reqs{engine_type="decode"}
+	GaugeDecodeKV         = "decode_token_usage" // sglang:token_usage{engine_type="decode"}, 0 to 1
+	GaugePrefillTokens    = "prefill_tokens_total"
+	GaugeDecodeTokens     = "decode_tokens_total"
+)
+
+// Gauge is one number read from the servers.
+type Gauge struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// Sample is one reading of the gauges, with the load it was taken under: a gauge that reads 0 says
+// nothing unless something was asked of the servers.
+type Sample struct {
+	At       sim.Instant `json:"at_ns"`
+	Sent     int         `json:"sent"`      // attempts that had been sent and not ended, by the agents' count
+	InFlight int         `json:"in_flight"` // calls in flight, by the agents' count
+	Gauges   []Gauge     `json:"gauges"`    // in a fixed order; empty if the servers could not be read
+	Err      string      `json:"error,omitempty"`
+}
+
+// Gauge returns the value of a gauge, and whether the sample has it.
+func (s *Sample) Gauge(name string) (float64, bool) {
+	for _, g := range s.Gauges {
+		if g.Name == name {
+			return g.Value, true
+		}
+	}
+	return 0, false
+}
+
+// RouterView is what the router's log says: requests with a started line, and those without a
+// finished one.
+type RouterView struct {
+	Started  int             `json:"started"`
+	Finished int             `json:"finished"`
+	Open     []RouterRequest `json:"open"` // started and not finished, oldest first
+	Last     sim.Instant     `json:"last_ns"`
+	Skipped  int             `json:"skipped_lines"` // lines that are neither
+}
+
+// RouterRequest is a request that the router has started and not finished.
+type RouterRequest struct {
+	ID    string      `json:"id"` // x-request-id, so the id of an attempt
+	Since sim.Instant `json:"since_ns"`
+}
+
+// GoroutineView is what the goroutine dump of a capture says about the agents, and what moved since
+// the one before.
+type GoroutineView struct {
+	Total     int          `json:"total"`      // goroutines in the dump
+	Labelled  int          `json:"labelled"`   // those with an agent's label
+	InChat    int          `json:"in_chat"`    // labelled, with a pacer.(*Pacer).Chat frame
+	ByStage   []StageCount `json:"by_stage"`   // labelled, by their stage label, in the order of the stages
+	SameStack int          `json:"same_stack"` // labelled, with the stack and call they had at the capture before; -1: no capture before
+}
+
+// StageCount counts goroutines in a stage.
+type StageCount struct {
+	Stage string `json:"stage"`
+	Count int    `json:"count"`
+}
