@@ -1,0 +1,240 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Schema is the first field of run.json. An existing directory is taken for a bundle, which may be
+// replaced, if its run.json has a schema of this family.
+const Schema = "wedge.run/1"
+
+// schemaFamily is what the schemas of all versions begin with.
+const schemaFamily = "wedge.run/"
+
+// Names of files in a bundle that more than one package knows.
+const (
+	RunFile       = "run.json"
+	EventsLog     = "events.jsonl"
+	SamplesLog    = "samples.jsonl"
+	RouterLogFile = "router.log"
+	VerdictFile   = "verdict.json"
+)
+
+// Run is what run.json says: everything that determines a run. Environment and request headers are
+// no part of it.
+type Run struct {
+	Schema  string  `json:"schema"` // filled in
+	Name    string  `json:"name"`   // of the scenario
+	Seed    uint64  `json:"seed"`
+	Clock   string  `json:"clock"` // "virtual" or "wall"
+	Scale   float64 `json:"scale,omitempty"`
+	Version string  `json:"version"` // of wedge
+	Config  any     `json:"config"`  // the scenario with all defaults
+
+	// What determines a run on the wall too, filled in when Clock is "wall" and left out otherwise, so
+	// that a virtual run's bytes depend on its input alone.
+	Go       string `json:"go,omitempty"`       // Go's version
+	Platform string `json:"platform,omitempty"` // operating system and architecture
+	Started  string `json:"started,omitempty"`  // calendar time, RFC 3339
+}
+
+// Options says how a bundle is written. The zero value is for a run on the wall.
+type Options struct {
+	// Replace lets a bundle of an earlier run at the same path be removed. Without it any existing
+	// path is an error; with it, everything but a bundle or an empty directory is.
+	Replace bool
+
+	// Inline lets a log write by itself once it has collected 64 KiB, in whatever process wrote the
+	// last line. That is right in virtual time. On the wall it would hold the monitor for as long as
+	// the disk takes, so that there only Flush writes; call it every second.
+	Inline bool
+
+	// Secrets are texts, such as API keys, that must not get into any file, not even when a server
+	// quotes them: "[redacted]" takes their place. Those shorter than 8 bytes are ignored, since they
+	// are placeholders and would make a mess of words.
+	Secrets []string
+}
+
+// Bundle is a directory of evidence. Make one with [Create]. All methods may be called by several
+// goroutines at once.
+type Bundle struct {
+	dir     string
+	disk    disk
+	inline  bool
+	secrets [][]byte
+
+	mu     sync.Mutex // guards the rest
+	err    error      // the first failure; nothing is written after it
+	dirs   []string   // made so far
+	logs   []*Log
+	closed bool
+}
+
+// Create makes the directory with its run.json: built beside dir under another name and renamed into
+// place, so that dir never holds half a bundle and stays untouched if anything fails.
+func Create(dir string, run Run, o Options) (*Bundle, error) {
+	return create(dir, run, o, openDisk)
+}
+
+func create(dir string, run Run, o Options, open func(dir string) (disk, error)) (*Bundle, error) {
+	run.Schema = Schema
+	if run.Clock == "wall" {
+		run.Go, run.Platform = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+		run.Started = time.Now().UTC().Format(time.RFC3339)
+	}
+	text, err := json.MarshalIndent(run, "", "\t")
+	if err != nil {
+		return nil, fmt.Errorf("bundle: %s of %s: %w", RunFile, dir, err)
+	}
+	b := &Bundle{inline: o.Inline, secrets: secretsOf(o.Secrets)}
+	if b.dir, b.disk, err = place(dir, b.redact(append(text, '\n')), o.Replace, open); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Dir returns the path of the bundle, "" for a nil one.
+func (b *Bundle) Dir() string {
+	if b == nil {
+		return ""
+	}
+	return b.dir
+}
+
+// Err returns the first failure, or nil. Nothing has been written since.
+func (b *Bundle) Err() error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+// fail keeps the first error.
+func (b *Bundle) fail(what string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = fmt.Errorf("bundle: %s: %s: %w; nothing more is written", b.dir, what, withoutPath(err))
+	}
+}
+
+// withoutPath takes off the path that the os package adds: the message has a better one.
+func withoutPath(err error) error {
+	if at := new(fs.PathError); errors.As(err, &at) {
+		return at.Err
+	}
+	if at := new(os.LinkError); errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// Log returns the log with the given name, which it makes if there is none.
+func (b *Bundle) Log(name string) *Log {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	for _, l := range b.logs {
+		if l.name == name {
+			b.mu.Unlock()
+			return l
+		}
+	}
+	l := &Log{b: b, name: name}
+	b.logs = append(b.logs, l)
+	b.mu.Unlock()
+	l.open()
+	return l
+}
+
+// Flush brings every log's lines to the disk, and notices if the directory has vanished.
+func (b *Bundle) Flush() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	logs := slices.Clone(b.logs)
+	b.mu.Unlock()
+	for _, l := range logs {
+		l.flush()
+	}
+	if b.Err() == nil {
+		if err := b.disk.vanished(logs); err != nil {
+			b.fail("the directory", err)
+		}
+	}
+}
+
+// Close flushes and closes the bundle and returns its first failure. A second call does nothing else.
+func (b *Bundle) Close() error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	closed := b.closed
+	b.mu.Unlock()
+	if closed {
+		return b.Err()
+	}
+	b.Flush()
+	b.mu.Lock()
+	b.closed = true
+	logs := b.logs
+	b.mu.Unlock()
+	for _, l := range logs {
+		l.close()
+	}
+	b.disk.close()
+	return b.Err()
+}
+
+// secretMinBytes is the least length at which a text counts as a secret.
+const secretMinBytes = 8
+
+// secretsOf returns the texts to look for: the secrets, and how JSON would write them.
+func secretsOf(secrets []string) [][]byte {
+	var out [][]byte
+	for _, s := range secrets {
+		if len(s) < secretMinBytes {
+			continue
+		}
+		out = append(out, []byte(s))
+		if quoted, err := json.Marshal(s); err == nil {
+			if inner := quoted[1 : len(quoted)-1]; string(inner) != s {
+				out = append(out, inner)
+			}
+		}
+	}
+	return out
+}
+
+// redact returns the text without secrets; it is p itself if there are none.
+func (b *Bundle) redact(p []byte) []byte {
+	for _, s := range b.secrets {
+		if bytes.Contains(p, s) {
+			p = bytes.ReplaceAll(p, s, []byte("[redacted]"))
+		}
+	}
+	return p
+}
+
+// parent returns the folder of a slash-separated name within the bundle, "" for the bundle itself.
+func parent(name string) string {
+	if dir := path.Dir(name); dir != "." {
+		return dir
+	}
+	return ""
+}
