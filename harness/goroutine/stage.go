@@ -1,0 +1,101 @@
+package goroutine
+
+import "strings"
+
+// stageLabel is the pprof label in which wedge's own goroutines say their stage.
+const stageLabel = "stage"
+
+// A recognizer names the stage of a goroutine by the functions on its stack.
+type recognizer struct {
+	stage string
+	// call is a function that is being called, in the form of HasFunc.
+	call string
+	// under, if not empty, is a function further out on the same stack.
+	under string
+}
+
+// recognizers is searched for each frame, the innermost frame first: a call that
+// holds a slot and reads a body is streaming. The stages are wedge's words:
+// think, tool, slot, rate, backoff, connect, headers, first_token, stream. Some
+// cannot be told from frames: backoff and think look like any sleep, first_token
+// like stream. Names are those of Go 1.18 to 1.27 with golang.org/x/net, x/sync
+// and x/time; packages match also where they are vendored, and http2 is x/net's
+// and, since 1.27, net/http/internal's.
+var recognizers = []recognizer{
+	{stage: "slot", call: "golang.org/x/sync/semaphore.(*Weighted).Acquire"},
+	{stage: "rate", call: "golang.org/x/time/rate.(*Limiter).wait"},
+
+	{stage: "connect", call: "net/http.(*Transport).getConn"},
+	{stage: "connect", call: "net.(*Dialer).DialContext"},
+	{stage: "headers", call: "net/http.(*persistConn).roundTrip"},
+	// The connection's own read loop calls persistConn.Read too, with no body.
+	{stage: "stream", call: "net/http.(*persistConn).Read", under: "net/http.(*body).Read"},
+
+	// The caller sits in roundTrip for a stream slot, the peer's window and the
+	// answer alike; the one that knows which is a goroutine of its own.
+	{stage: "headers", call: "net/http.(*http2ClientConn).roundTrip"},
+	{stage: "headers", call: "http2.(*ClientConn).roundTrip"},
+	{stage: "stream", call: "net/http.(*http2pipe).Read"},
+	{stage: "stream", call: "http2.(*pipe).Read"},
+
+	{stage: "tool", call: "os/exec.(*Cmd).Wait"},
+	{stage: "tool", call: "os/exec.(*Cmd).Start"},
+}
+
+// Stage says what the goroutine waits for, in wedge's words. The label "stage"
+// wins, whatever its value; without it the stack decides. ok is false if neither
+// tells, and for goroutines whose labels are Inherited: they serve a call and
+// are not the call.
+func Stage(g *Goroutine) (stage string, ok bool) {
+	if Inherited(g) {
+		return "", false
+	}
+	if stage := g.Label(stageLabel); stage != "" {
+		return stage, true
+	}
+	for i := range g.Frames {
+		for _, r := range recognizers {
+			if isFunc(g.Frames[i].Func, r.call) && (r.under == "" || hasFunc(g.Frames[i+1:], r.under)) {
+				return r.stage, true
+			}
+		}
+	}
+	return "", false
+}
+
+// companionCreators start the names of functions, of the standard library, that
+// start goroutines to serve a call: connection loops, dials, HTTP/2 streams,
+// look-ups, copiers of a command's output. Those of a connection go on serving
+// later calls with the labels of the first.
+var companionCreators = []string{
+	"net/http.(*Transport).",
+	"net/http.(*persistConn).",
+	"net/http.setRequestCancel",
+	"net/http.(*http2Transport).",
+	"net/http.(*http2ClientConn).",
+	"net/http.(*http2clientConnPool).",
+	"net/http.(*http2clientStream).",
+	"net/http/internal/http2.(*Transport).",
+	"net/http/internal/http2.(*ClientConn).",
+	"net/http/internal/http2.(*clientConnPool).",
+	"net/http/internal/http2.(*clientStream).",
+	"golang.org/x/net/http2.(*Transport).",
+	"golang.org/x/net/http2.(*ClientConn).",
+	"golang.org/x/net/http2.(*clientConnPool).",
+	"golang.org/x/net/http2.(*clientStream).",
+	"net.",
+	"context.",
+	"internal/singleflight.",
+	"os/exec.",
+}
+
+// Inherited reports whether g was started by the standard library in the service
+// of a call, so that its labels are copies of somebody else's.
+func Inherited(g *Goroutine) bool {
+	for _, start := range companionCreators {
+		if strings.HasPrefix(g.CreatedBy.Func, start) {
+			return true
+		}
+	}
+	return false
+}

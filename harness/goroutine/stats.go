@@ -1,0 +1,47 @@
+package goroutine
+
+const (
+	skipsMax         = 32
+	skipTextBytesMax = 160
+)
+
+// Stats is the account of a text: every byte was used or skipped.
+type Stats struct {
+	// Bytes is the size of the text; UsedBytes and SkippedBytes add up to it.
+	// The line ends and separators of a dump are used; what a crash prints
+	// around its stacks, such as registers, is skipped.
+	Bytes, UsedBytes, SkippedBytes int64
+	// Skipped shows the first runs of skipped bytes, no more than 32.
+	Skipped []Skip
+	// Truncated says that the text ends inside a block, so that goroutines may
+	// be missing. A cut exactly between two goroutines cannot be seen.
+	Truncated bool
+}
+
+// A Skip is a run of bytes that were not used.
+type Skip struct {
+	// Offset is the place of the run in the text, in bytes.
+	Offset int64
+	Bytes  int64
+	// Text is how the run starts, without line ends where lines were joined
+	// by "\n", up to 160 bytes.
+	Text string
+}
+
+// skip counts a line that was not used. Lines come in order but for a function
+// line that waited in vain for its position.
+func (s *Stats) skip(offset, size int64, text []byte) {
+	s.SkippedBytes += size
+	if n := len(s.Skipped); n > 0 {
+		last := &s.Skipped[n-1]
+		if last.Offset+last.Bytes == offset {
+			last.Bytes += size
+			last.Text += "\n" + string(text[:min(len(text), skipTextBytesMax)])
+			last.Text = last.Text[:min(len(last.Text), skipTextBytesMax)]
+			return
+		}
+	}
+	if len(s.Skipped) < skipsMax {
+		s.Skipped = append(s.Skipped, Skip{offset, size, string(text[:min(len(text), skipTextBytesMax)])})
+	}
+}
