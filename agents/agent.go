@@ -1,0 +1,178 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/sashabaranov/go-openai"
+
+	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// Agent works on tasks, one after the other. Make one with [New]. [Agent.State] may be called by
+// anybody, all else only by the process that the agent runs on.
+type Agent struct {
+	w      sim.World
+	wf     *Workflow
+	ws     Workspace
+	shared *Shared
+	chat   Chatter
+	obs    Observer
+	faults *fault.Set // nil if none is at a tool
+
+	state State // guarded by the monitor; only the agent's own process changes what Follow does not
+	proc  *sim.Process
+	sub   bool
+	calls int  // made over the agent's life
+	kids  int  // sub-agents spawned over the agent's life
+	job   *job // nil between tasks
+}
+
+// job is what an agent keeps for the task in hand only. It is on the heap, since a parked agent's
+// stack should be small.
+type job struct {
+	task    Task
+	req     openai.ChatCompletionRequest
+	asked   []openai.ToolCall // by the latest answer
+	bytes   int               // of text in the conversation
+	calls   int               // made for this task
+	article string            // path of the task's own article
+	tool    toolRun           // the latest
+
+	think, toolTime, message sim.Stream // keyed by the task
+	draw                     sim.Stream // scratch: the sub-stream that is drawn from
+}
+
+// New returns an agent. The name must be unique in the run. The workspace is shared by the agents of
+// a fleet, the workflow is the one its Shared was made with. The observer and the faults may be nil.
+func New(w sim.World, name string, wf *Workflow, ws Workspace, chat Chatter, obs Observer, faults *fault.Set) *Agent {
+	a := &Agent{w: w, wf: wf, ws: ws, shared: ws.Shared(), chat: chat, obs: obs, state: State{Name: name}}
+	if obs == nil {
+		a.obs = silent{}
+	}
+	if faults.Has(fault.Tool, fault.Latency) || faults.Has(fault.Tool, fault.Hang) || faults.Has(fault.Tool, fault.LockOrder) {
+		a.faults = faults
+	}
+	return a
+}
+
+// State returns a copy of the agent's state. The monitor must not be held.
+func (a *Agent) State() State {
+	a.w.Lock()
+	defer a.w.Unlock()
+	s := a.state
+	s.WaitsFor = slices.Clone(s.WaitsFor)
+	return s
+}
+
+// Run works on a task until it is done. It puts the agent's labels on the calling process. The error
+// says agent, round and step; if ctx was cancelled it is ctx's cause as it is. Whatever the Chatter
+// returns ends the task: it has retried what was worth it. So do failing sub-agents and a failing
+// workspace, while a tool call that makes no sense is the model's to mend.
+func (a *Agent) Run(ctx context.Context, task Task) error {
+	a.begin(ctx, task)
+	err := a.work(ctx)
+	a.end(err)
+	return err
+}
+
+func (a *Agent) begin(ctx context.Context, task Task) {
+	a.job = &job{
+		task:     task,
+		article:  folderOf(task.ID) + "/" + articleName,
+		think:    a.w.Stream(task.ID, purposeThink),
+		toolTime: a.w.Stream(task.ID, purposeTool),
+		message:  a.w.Stream(task.ID, purposeMessage),
+	}
+	req := &a.job.req
+	req.Model, req.MaxTokens, req.User, req.Tools = a.wf.Model, a.wf.MaxTokens, task.ID, a.shared.tools
+	req.Stream = true
+	a.proc = sim.ProcessOf(ctx)
+
+	a.w.Lock()
+	a.state = State{Name: a.state.Name, Parent: a.state.Parent, Task: task.ID, Stage: pacer.StageSlot, Since: a.w.Now()}
+	a.obs.AgentStarted(&a.state)
+	a.w.Unlock()
+	if a.proc != nil {
+		a.proc.SetLabels(a.labels)
+	}
+}
+
+// work does the task with what the Chatter lets an agent hold over several calls.
+func (a *Agent) work(ctx context.Context) error {
+	ctx, release, err := a.chat.Hold(ctx, a.identity())
+	if err != nil {
+		return a.failed(ctx, err)
+	}
+	defer release()
+	if a.replays() {
+		err = a.replay(ctx)
+	} else {
+		err = a.playRounds(ctx)
+	}
+	if err != nil {
+		return a.failed(ctx, err)
+	}
+	return nil
+}
+
+// end drops all that belongs to the task and reports the end.
+func (a *Agent) end(err error) {
+	a.job = nil
+	a.w.Lock()
+	a.state.Stage, a.state.Since, a.state.Tool, a.state.WaitsFor = pacer.StageDone, a.w.Now(), "", nil
+	a.state.Call, a.state.Attempt = "", ""
+	a.obs.AgentEnded(&a.state, err)
+	a.w.Unlock()
+	if a.proc != nil {
+		a.proc.SetLabels(noLabels)
+		a.proc = nil
+	}
+}
+
+// failed makes the error of the task out of what ended it.
+func (a *Agent) failed(ctx context.Context, err error) error {
+	if cause := sim.Cause(ctx); cause != nil {
+		return cause
+	}
+	return fmt.Errorf("agents: %s: round %d, step %d: %w", a.state.Name, a.state.Round, a.state.Step, err)
+}
+
+func (a *Agent) rounds() int {
+	if a.sub {
+		return 1
+	}
+	return a.wf.Rounds
+}
+
+func (a *Agent) steps() int {
+	if a.sub {
+		return a.wf.SubAgents.Steps
+	}
+	return a.wf.Steps
+}
+
+// identity returns that of the next call.
+func (a *Agent) identity() pacer.Identity {
+	return pacer.Identity{
+		Agent: a.state.Name, Task: a.state.Task,
+		Round: max(a.state.Round, 1), Step: max(a.state.Step, 1), Call: a.calls + 1,
+	}
+}
+
+// labels are the agent's pprof labels. It is called from the agent's process, without the monitor.
+func (a *Agent) labels() []string {
+	a.w.Lock()
+	defer a.w.Unlock()
+	s := &a.state
+	return []string{
+		"agent", s.Name, "task", s.Task, "round", strconv.Itoa(s.Round), "step", strconv.Itoa(s.Step),
+		"call", s.Call, "attempt", s.Attempt, "stage", s.Stage.String(), "since", s.Since.String(),
+	}
+}
+
+func noLabels() []string { return nil }

@@ -1,0 +1,163 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sashabaranov/go-openai"
+
+	"example.com/wedge/pacer"
+)
+
+var errNoChoice = errors.New("the answer has no choice")
+
+// playRounds works on a task that has no trace.
+func (a *Agent) playRounds(ctx context.Context) error {
+	a.say(openai.ChatMessageRoleSystem, a.shared.system)
+	for round := 1; round <= a.rounds(); round++ {
+		if err := a.playRound(ctx, round); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// playRound plays one round: at most so many steps, until an answer asks for no tool.
+func (a *Agent) playRound(ctx context.Context, round int) error {
+	a.grow(1 + 2*a.steps())
+	a.say(openai.ChatMessageRoleUser, a.prompt(round))
+	for step := 1; step <= a.steps(); step++ {
+		if err := a.step(ctx, round, step); err != nil {
+			return err
+		}
+		if len(a.job.asked) == 0 {
+			return nil
+		}
+		if step == 1 && !a.sub && a.wf.SubAgents.PerRound > 0 {
+			if err := a.delegate(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *Agent) step(ctx context.Context, round, step int) error {
+	a.at(round, step)
+	if err := a.think(ctx); err != nil {
+		return err
+	}
+	if err := a.ask(ctx); err != nil {
+		return err
+	}
+	for i := range a.job.asked {
+		if err := a.useTool(ctx, i); err != nil {
+			return err
+		}
+	}
+	a.stepDone()
+	return nil
+}
+
+// prompt returns the user message that begins a round.
+func (a *Agent) prompt(round int) string {
+	steps := a.shared.steps
+	if a.sub {
+		steps = a.shared.subSteps
+	}
+	return fmt.Sprintf("Round %d of %d on %s.\n%s", round, a.rounds(), a.job.task.ID, steps)
+}
+
+func (a *Agent) think(ctx context.Context) error {
+	a.enter(pacer.StageThink, "")
+	a.job.draw = a.job.think.At(a.job.calls)
+	return a.w.Sleep(ctx, a.wf.Think.Sample(&a.job.draw))
+}
+
+// ask makes the call of a step and takes the answer into the conversation.
+func (a *Agent) ask(ctx context.Context) error {
+	id := a.identity()
+	a.calls++
+	resp, err := a.chat.Chat(ctx, id, a.job.req)
+	if err != nil {
+		return err
+	}
+	if len(resp.Choices) == 0 {
+		return errNoChoice
+	}
+	a.job.calls++
+	a.takeAnswer(&resp.Choices[0].Message)
+	return nil
+}
+
+// takeAnswer readies an answer for going back to the model with the next call.
+func (a *Agent) takeAnswer(m *openai.ChatCompletionMessage) {
+	m.Role, m.ReasoningContent = openai.ChatMessageRoleAssistant, ""
+	for i := range m.ToolCalls {
+		c := &m.ToolCalls[i]
+		c.Index, c.Type = nil, openai.ToolTypeFunction // an index belongs to chunks only
+		if c.ID == "" {
+			c.ID = fmt.Sprintf("call_%d_%d", a.job.calls, i) // some servers leave it out
+		}
+		a.job.bytes += len(c.Function.Name) + len(c.Function.Arguments)
+	}
+	a.job.asked = m.ToolCalls
+	if m.Content == "" && len(m.ToolCalls) == 0 {
+		return // servers refuse a conversation with an empty message in it
+	}
+	a.job.bytes += len(m.Content)
+	a.job.req.Messages = append(a.job.req.Messages, *m)
+}
+
+// say appends a message that is plain text.
+func (a *Agent) say(role, text string) {
+	a.job.bytes += len(text)
+	a.job.req.Messages = append(a.job.req.Messages, openai.ChatCompletionMessage{Role: role, Content: text})
+}
+
+// grow makes room for n more messages, and not much more: append alone would double the room, which
+// is most of what a parked agent costs.
+func (a *Agent) grow(n int) {
+	old := a.job.req.Messages
+	if cap(old)-len(old) >= n {
+		return
+	}
+	grown := make([]openai.ChatCompletionMessage, len(old), len(old)+max(n, len(old)/4))
+	copy(grown, old)
+	a.job.req.Messages = grown
+}
+
+// contextTokens is the length of the conversation.
+func (a *Agent) contextTokens() int { return a.job.bytes / pacer.BytesPerToken }
+
+func (a *Agent) at(round, step int) {
+	a.w.Lock()
+	a.state.Round, a.state.Step = round, step
+	a.w.Unlock()
+}
+
+// enter begins a stage of the agent's own.
+func (a *Agent) enter(stage pacer.Stage, tool string) {
+	a.w.Lock()
+	s := &a.state
+	s.Stage, s.Since, s.Tool, s.Call, s.Attempt = stage, a.w.Now(), tool, "", ""
+	a.obs.StageChanged(s)
+	a.w.Unlock()
+	if a.proc != nil {
+		a.proc.Relabel()
+	}
+}
+
+// waitFor notes what a tool waits for; nil ends it.
+func (a *Agent) waitFor(names []string) {
+	a.w.Lock()
+	a.state.WaitsFor = names
+	a.w.Unlock()
+}
+
+func (a *Agent) stepDone() {
+	a.w.Lock()
+	a.obs.StepDone(&a.state)
+	a.w.Unlock()
+}
