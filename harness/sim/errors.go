@@ -9,6 +9,9 @@ import (
 // ErrStopped is the cause of every wait that ends because its world has stopped.
 var ErrStopped = errors.New("sim: the world has stopped")
 
+// traceError is what a run fails with when its trace cannot be written.
+func traceError(err error) error { return fmt.Errorf("sim: writing the trace: %w", err) }
+
 // PanicError reports that a process panicked. The stack was taken inside the process, where it still
 // existed.
 type PanicError struct {
@@ -26,20 +29,37 @@ func (e *PanicError) Error() string {
 type DeadlockError struct {
 	At      Instant
 	Waiting []ProcessState // in the order of their start
+	Objects []ObjectState  // the named objects, in the order of their making
 }
 
 func (e *DeadlockError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "sim: at %v nothing is runnable and nothing is queued; %d processes wait:", e.At, len(e.Waiting))
-	const shown = 20
-	for i, p := range e.Waiting {
-		if i == shown {
-			fmt.Fprintf(&b, " and %d more", len(e.Waiting)-shown)
-			break
+	fmt.Fprintf(&b, "sim: at %v nothing is runnable and nothing is queued; %d wait:", e.At, len(e.Waiting))
+	some(&b, e.Waiting, "\n\t", func(p ProcessState) string {
+		return fmt.Sprintf("%s waits for %s since %v", p.Name, p.WaitsFor, p.Since)
+	})
+	for _, o := range e.Objects {
+		if len(o.Holders) == 0 || len(o.Waiters) == 0 {
+			continue
 		}
-		fmt.Fprintf(&b, "\n\t%s waits for %s since %v", p.Name, p.WaitsFor, p.Since)
+		fmt.Fprintf(&b, "\n\t%s %s: %d of %d held, by", o.Kind, o.Name, o.InUse, o.Capacity)
+		some(&b, o.Holders, " ", func(h Party) string {
+			return strings.TrimSpace(h.Name+" "+h.What) + " since " + h.Since.String()
+		})
 	}
 	return b.String()
+}
+
+// some writes the first few of all, each after a separator, and how many are left out.
+func some[T any](b *strings.Builder, all []T, separator string, text func(T) string) {
+	const shown = 20
+	for i, one := range all {
+		if i == shown {
+			fmt.Fprintf(b, "%sand %d more", separator, len(all)-shown)
+			return
+		}
+		b.WriteString(separator + text(one))
+	}
 }
 
 // LivelockError reports that a bound on the steps within one instant was hit: processes wake each

@@ -2,14 +2,13 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"runtime/debug"
 	"strconv"
-	"time"
 )
 
-// VirtualOptions are the settings of a virtual world.
+// VirtualOptions are the settings of a virtual world. The zero value is usable: seed 0, no shuffling,
+// no tape, no trace.
 type VirtualOptions struct {
 	Seed uint64 // of every random stream
 
@@ -20,15 +19,17 @@ type VirtualOptions struct {
 	Record bool // keep the tape of choices, to be read with Tape
 	Replay Tape // take the choices from this tape; nil means from the seed
 
-	// Trace, if not nil, gets one line for each step of the kernel: instant in nanoseconds, step,
-	// process or timer, running hash.
+	// Trace, if not nil, gets one line for each step of the kernel: instant in nanoseconds, "process"
+	// or "timer", number of the process or of the timer's arming, name of the process in quotes,
+	// running hash in hex. An error of writing it ends the run.
 	Trace io.Writer
 
 	// StepsPerInstantMax bounds the steps while time stands still; 0 means ten million.
 	StepsPerInstantMax int
 }
 
-// Virtual is a world in virtual time. Make one with [NewVirtual].
+// Virtual is a world in virtual time. Make one with [NewVirtual]. Its methods are for its own
+// processes and timers' functions, and for one goroutine before and after Run.
 type Virtual struct {
 	opts    VirtualOptions
 	now     Instant
@@ -36,6 +37,7 @@ type Virtual struct {
 	heap    eventHeap
 	ready   ring
 	current *Process // the one that runs; nil while the kernel or a timer's function does
+	locked  bool     // the monitor is held
 
 	procs   procList
 	objects []object
@@ -44,9 +46,12 @@ type Virtual struct {
 	hash     uint64
 	steps    uint64
 	still    int // steps since time last moved
+	unpolled int // steps since outer was looked at
+	line     []byte
 	failure  error
 	stopping bool
 	started  bool
+	slow     bool // each sleep goes through the heap, as if the fast path did not exist
 	root     *cancelContext
 	outer    context.Context // the one given to Run: polled, since it is cancelled from outside
 }
@@ -55,7 +60,7 @@ var _ World = (*Virtual)(nil)
 
 // NewVirtual returns a virtual world at instant 0.
 func NewVirtual(opts VirtualOptions) *Virtual {
-	if opts.StepsPerInstantMax == 0 {
+	if opts.StepsPerInstantMax <= 0 {
 		opts.StepsPerInstantMax = 10_000_000
 	}
 	return &Virtual{opts: opts, hash: fnvOffset, chooser: newChooser(opts.Seed, opts.Replay, opts.Record)}
@@ -67,11 +72,22 @@ func (k *Virtual) Now() Instant { return k.now }
 // Virtual implements World.
 func (k *Virtual) Virtual() bool { return true }
 
-// Lock implements World. It does nothing: only one process runs.
-func (k *Virtual) Lock() {}
+// Lock implements World. Only one process runs, so there is nothing to wait for; but what would hang
+// on the wall panics here: to lock twice, and to wait with the monitor held.
+func (k *Virtual) Lock() {
+	if k.locked {
+		panic("sim: Lock: the monitor is held already, and is not reentrant")
+	}
+	k.locked = true
+}
 
-// Unlock implements World. It does nothing.
-func (k *Virtual) Unlock() {}
+// Unlock implements World.
+func (k *Virtual) Unlock() {
+	if !k.locked {
+		panic("sim: Unlock: the monitor is not held")
+	}
+	k.locked = false
+}
 
 // Stream implements World.
 func (k *Virtual) Stream(entity, purpose string) Stream {
@@ -81,8 +97,8 @@ func (k *Virtual) Stream(entity, purpose string) Stream {
 // Choose implements World.
 func (k *Virtual) Choose(label string, n int) int { return k.chooser.choose(label, n) }
 
-// Tape returns the choices recorded so far.
-func (k *Virtual) Tape() Tape { return k.chooser.tape }
+// Tape returns a copy of the choices recorded so far.
+func (k *Virtual) Tape() Tape { return append(Tape(nil), k.chooser.tape...) }
 
 // Steps returns how many events the kernel has handled.
 func (k *Virtual) Steps() uint64 { return k.steps }
@@ -100,21 +116,36 @@ func (k *Virtual) Note(b []byte) {
 	k.hash = h
 }
 
+func (k *Virtual) register(o object) { k.objects = append(k.objects, o) }
+
+// Objects implements World.
+func (k *Virtual) Objects() []ObjectState {
+	k.Lock()
+	defer k.Unlock()
+	return states(k.objects)
+}
+
+// Processes implements World.
+func (k *Virtual) Processes() []ProcessState { return k.procs.states() }
+
 // Run implements World. Cancelling ctx is noticed within a thousand steps.
-func (k *Virtual) Run(ctx context.Context, main func(ctx context.Context)) error {
+func (k *Virtual) Run(ctx context.Context, main func(ctx context.Context)) (err error) {
 	if k.started {
 		panic("sim: Virtual.Run: a world runs once")
 	}
 	k.started = true
 	k.outer = ctx
 	k.root = &cancelContext{k: k, parent: context.WithoutCancel(ctx)}
-	defer k.stopAll()
+	k.poll()
+	defer func() {
+		k.stopAll()
+		if k.failure != nil { // also if a process panicked on its way out
+			err = k.failure
+		}
+	}()
 	m := k.Spawn(k.root, "main", main)
-	for !m.ended && k.failure == nil {
+	for m.phase != ended && k.failure == nil {
 		k.step()
-	}
-	if k.failure != nil {
-		return k.failure
 	}
 	return k.root.cause
 }
@@ -122,12 +153,16 @@ func (k *Virtual) Run(ctx context.Context, main func(ctx context.Context)) error
 // interruptPoll is how many steps may pass before a cancelled outer context is noticed.
 const interruptPoll = 1024
 
+// poll passes on that the outer context was cancelled.
+func (k *Virtual) poll() {
+	if k.root.cause == nil && k.outer.Err() != nil {
+		k.root.cancelAs(context.Cause(k.outer), k.outer.Err())
+	}
+}
+
 // step lets one process run, or takes one event.
 func (k *Virtual) step() {
-	if k.steps%interruptPoll == 0 && k.root.cause == nil && k.outer.Err() != nil {
-		k.root.cancel(context.Cause(k.outer))
-	}
-	if n := k.ready.len(); n > 0 {
+	if n := k.ready.n; n > 0 {
 		i := 0
 		if k.opts.Shuffle && n > 1 {
 			i = k.Choose("runnable", n)
@@ -135,31 +170,50 @@ func (k *Virtual) step() {
 		k.resume(k.ready.take(i))
 		return
 	}
-	if len(k.heap) == 0 {
-		k.failure = &DeadlockError{At: k.now, Waiting: k.Processes()}
+	e, ok := k.heap.first()
+	if !ok {
+		k.failure = &DeadlockError{At: k.now, Waiting: k.Processes(), Objects: states(k.objects)}
 		return
 	}
-	e := k.heap.pop()
+	k.heap.pop()
 	k.advance(e.at)
 	if e.ev.proc != nil {
 		e.ev.proc.wt.woken = true
 		k.resume(e.ev.proc)
 		return
 	}
-	k.count(e.seq, "timer", "")
+	k.count(stepTimer, e.seq, "")
 	k.call(e.ev.fn)
 }
 
-// call runs a timer's function.
+// resume switches to p until it parks or ends.
+func (k *Virtual) resume(p *Process) {
+	p.phase = running
+	k.count(stepProcess, p.id, p.name)
+	if p.next == nil {
+		p.start()
+	}
+	k.current = p
+	p.next()
+	k.current = nil
+}
+
+// call runs a timer's function, with the monitor held.
 func (k *Virtual) call(f func()) {
 	defer k.caught("timer")
+	k.locked = true
 	f()
+	k.locked = false
 }
 
 // caught, when deferred, turns a panic into the failure of the run; its stack is still there.
 func (k *Virtual) caught(process string) {
 	v := recover()
-	if _, stopped := v.(unwind); v != nil && !stopped && k.failure == nil {
+	if v == nil {
+		return
+	}
+	k.locked = false // as if every Unlock were deferred
+	if _, stopped := v.(unwind); !stopped && k.failure == nil {
 		k.failure = &PanicError{Process: process, Value: v, Stack: debug.Stack()}
 	}
 }
@@ -170,155 +224,55 @@ func (k *Virtual) advance(to Instant) {
 	}
 }
 
-// count mixes a step into the hash and checks the bound.
-func (k *Virtual) count(id uint64, kind, name string) {
+// count mixes a step into the hash, writes it to the trace, and checks what bounds a run.
+func (k *Virtual) count(kind stepKind, id uint64, name string) {
 	k.steps++
+	h := (k.hash ^ uint64(k.now)) * fnvPrime
+	k.hash = (h ^ (id<<1 | uint64(kind))) * fnvPrime
+	if k.opts.Trace != nil {
+		k.trace(kind, id, name)
+	}
+	k.stand(name)
+}
+
+// stand counts one more thing done while time stands still.
+func (k *Virtual) stand(name string) {
 	k.still++
-	k.hash = ((k.hash^uint64(k.now))*fnvPrime ^ id) * fnvPrime
 	if k.still > k.opts.StepsPerInstantMax && k.failure == nil {
 		k.failure = &LivelockError{At: k.now, Steps: k.still, Last: name}
 	}
-	if k.opts.Trace != nil {
-		fmt.Fprintf(k.opts.Trace, "%d %s %d %s %016x\n", int64(k.now), kind, id, strconv.Quote(name), k.hash)
+	k.unpolled++
+	if k.unpolled == interruptPoll {
+		k.unpolled = 0
+		k.poll()
 	}
 }
 
-// resume switches to p until it parks or ends.
-func (k *Virtual) resume(p *Process) {
-	k.count(p.id, "process", p.name)
-	p.queued = false
-	k.current = p
-	p.next()
-	k.current = nil
+// stepKind is what the kernel does in a step. Its values are part of the hash.
+type stepKind uint64
+
+const (
+	stepProcess stepKind = iota
+	stepTimer
+)
+
+func (s stepKind) String() string {
+	if s == stepTimer {
+		return "timer"
+	}
+	return "process"
 }
 
-// Sleep implements World.
-func (k *Virtual) Sleep(ctx context.Context, d time.Duration) error {
-	if err := k.errBefore(ctx); err != nil || d <= 0 {
-		return err
+func (k *Virtual) trace(kind stepKind, id uint64, name string) {
+	b := strconv.AppendInt(k.line[:0], int64(k.now), 10)
+	b = append(append(append(b, ' '), kind.String()...), ' ')
+	b = append(strconv.AppendUint(b, id, 10), ' ')
+	b = append(strconv.AppendQuote(b, name), ' ')
+	for shift := 60; shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[k.hash>>shift&15])
 	}
-	p := k.running("Sleep")
-	until := k.now.Add(d)
-	if k.aloneUntil(until) {
-		// Nobody else can run before this sleep ends, so the switch to the kernel and back is left
-		// out. The step is counted as ever: the trace cannot tell the difference.
-		k.seq++
-		k.advance(until)
-		k.count(p.id, "process", p.name)
-		return nil
-	}
-	p.waitsFor, p.since = "sleep", k.now
-	k.schedule(&p.ev, until)
-	err := k.park(ctx, k.waiterFor(ctx))
-	k.heap.remove(&p.ev)
-	return err
-}
-
-// aloneUntil says whether the running process is the only one that can act up to and including t.
-func (k *Virtual) aloneUntil(t Instant) bool {
-	return k.ready.len() == 0 && (len(k.heap) == 0 || k.heap[0].at > t) &&
-		!k.stopping && k.failure == nil && (k.steps+1)%interruptPoll != 0
-}
-
-func (k *Virtual) schedule(ev *event, at Instant) {
-	k.seq++
-	k.heap.push(entry{at: at, seq: k.seq, ev: ev})
-}
-
-// running returns the process that called op.
-func (k *Virtual) running(op string) *Process {
-	if k.current == nil {
-		panic("sim: " + op + " outside a process: the function of a timer must not wait")
-	}
-	return k.current
-}
-
-// errBefore is the check of ctx at the start of a wait.
-func (k *Virtual) errBefore(ctx context.Context) error {
-	if c := cancelContextOf(ctx); c != nil {
-		return c.cause
-	}
-	if ctx.Done() != nil {
-		panic("sim: a virtual world was given a cancellable context that is not its own")
-	}
-	return nil
-}
-
-func (k *Virtual) waiterFor(context.Context) *waiter {
-	p := k.running("a wait")
-	p.wt = waiter{proc: p}
-	return &p.wt
-}
-
-func (k *Virtual) park(ctx context.Context, wt *waiter) error {
-	if err := k.errBefore(ctx); err != nil {
-		return err
-	}
-	p := k.running("a wait")
-	c := cancelContextOf(ctx)
-	if c != nil {
-		c.attach(p)
-	}
-	p.parked = true
-	p.switchOut()
-	p.parked = false
-	if c != nil {
-		c.detach(p)
-	}
-	if wt.woken {
-		return nil
-	}
-	return c.cause
-}
-
-func (k *Virtual) wake(wt *waiter) {
-	if !wt.woken {
-		wt.woken = true
-		k.makeReady(wt.proc)
-	}
-}
-
-// makeReady queues a parked process once.
-func (k *Virtual) makeReady(p *Process) {
-	if p.queued || p.ended || k.stopping {
-		return
-	}
-	p.queued = true
-	k.heap.remove(&p.ev)
-	k.ready.put(p)
-}
-
-func (k *Virtual) register(o object) { k.objects = append(k.objects, o) }
-
-// Objects implements World.
-func (k *Virtual) Objects() []ObjectState { return states(k.objects) }
-
-// Processes implements World.
-func (k *Virtual) Processes() []ProcessState { return k.procs.states() }
-
-// RefreshLabels implements World.
-func (k *Virtual) RefreshLabels() {
-	caller := k.current
-	for p := k.procs.head; p != nil; p = p.later {
-		if p == caller {
-			p.putOnLabels()
-		} else if p.entered && !p.ended && p.labels != nil {
-			p.relabel = true
-			k.current = p
-			p.next()
-			p.relabel = false
-		}
-	}
-	k.current = caller
-}
-
-// stopAll unwinds every process that is left, newest first, so that children end before parents.
-func (k *Virtual) stopAll() {
-	k.stopping = true
-	for p := k.procs.tail; p != nil; p = k.procs.tail {
-		k.current = p
-		p.stop()
-		k.current = nil
-		p.end()
+	k.line = append(b, '\n')
+	if _, err := k.opts.Trace.Write(k.line); err != nil && k.failure == nil {
+		k.failure = traceError(err)
 	}
 }

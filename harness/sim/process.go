@@ -2,57 +2,74 @@ package sim
 
 import (
 	"context"
-	"iter"
 	"runtime/pprof"
 )
 
 // Process is a body that a world runs. Make one with World.Spawn.
 type Process struct {
-	name string
-	id   uint64
-	w    World
-	ctx  processContext
-
-	earlier, later *Process // live processes in the order of their start
-
-	labels   func() []string
-	waitsFor string
-	since    Instant
-	ended    bool
-	joiners  waitList
-
-	// The rest belongs to a virtual world.
-	next    func() (struct{}, bool)
-	stop    func()
-	yield   func(struct{}) bool
+	// The first fields are what each step of a virtual world touches.
+	phase   phase
+	next    func() (struct{}, bool) // resumes the coroutine; nil before its first resume
+	yield   func(struct{}) bool     // gives control back, from inside it
 	ev      event
 	wt      waiter
-	entered bool
-	parked  bool
-	queued  bool // in the ready ring
-	relabel bool // resumed only to put on its labels
+	in      *cancelContext // the context that ends its waits; see cancelContext.members
+	id      uint64
+	w       World
+	virtual *Virtual // w, if it is one
 
-	in               *cancelContext // the context it is parked under
-	ctxPrev, ctxNext *Process       // its neighbours among those parked under it
+	waitsFor string
+	since    Instant
+
+	name    string
+	ctx     processContext
+	labels  func() []string
+	joiners waitList
+
+	stop             func()
+	body             func(ctx context.Context) // until it starts
+	relabel          bool                      // resumed only to put on its labels
+	ctxPrev, ctxNext *Process                  // its neighbours among the members of in
+	earlier, later   *Process                  // live processes in the order of their start
 }
+
+// phase is where a process of a virtual world is between start and end. On the wall only ended is
+// used.
+type phase uint8
+
+const (
+	ready   phase = iota // in the ring of runnable processes, perhaps not started yet
+	running              // has control, or is about to get it
+	parked               // waits to be woken
+	ended
+)
 
 // processContext is the context of a process's body: its parent, which also knows the process.
 type processContext struct {
 	context.Context
-	p *Process
+	p     *Process
+	owner *cancelContext // of a virtual world; nil if nothing cancels the parent
 }
 
 type processKey struct{}
 
 func (c *processContext) Value(key any) any {
-	if key == (processKey{}) {
+	switch key {
+	case processKey{}:
 		return c.p
+	case cancelContextKey{}:
+		if c.owner != nil {
+			return c.owner
+		}
 	}
 	return c.Context.Value(key)
 }
 
 // ProcessOf returns the process that ctx was handed to, or nil for a context from elsewhere.
 func ProcessOf(ctx context.Context) *Process {
+	if c, ok := ctx.(*processContext); ok {
+		return c.p
+	}
 	p, _ := ctx.Value(processKey{}).(*Process)
 	return p
 }
@@ -63,8 +80,8 @@ func (p *Process) Name() string { return p.name }
 // SetLabels tells how to find the process's current pprof labels: alternating keys and values, as
 // pprof.Labels takes them. Since putting labels on costs more than a step of a virtual world, they
 // are asked for when they matter: in a virtual world when RefreshLabels is called before a dump, on
-// the wall at each Relabel. Call it from the process itself. f is called with the process's own
-// state at rest, and must not wait.
+// the wall at each Relabel. Call it from the process itself, without the monitor held. f is called
+// with the process's own state at rest; it may take the monitor, and must not wait.
 func (p *Process) SetLabels(f func() []string) {
 	p.labels = f
 	p.Relabel()
@@ -72,7 +89,7 @@ func (p *Process) SetLabels(f func() []string) {
 
 // Relabel says that the labels have changed. It must be called from the process itself.
 func (p *Process) Relabel() {
-	if p.labels != nil && !p.w.Virtual() {
+	if p.virtual == nil {
 		p.putOnLabels()
 	}
 }
@@ -83,61 +100,15 @@ func (p *Process) putOnLabels() {
 	}
 }
 
-// Wait waits until the process has ended.
+// Wait waits until the process has ended. It returns nil for one that has, even if ctx is cancelled.
+// The monitor must not be held.
 func (p *Process) Wait(ctx context.Context) error {
 	p.w.Lock()
 	defer p.w.Unlock()
-	if p.ended {
+	if p.phase == ended {
 		return nil
 	}
 	return p.joiners.wait(ctx, p.w, "process "+p.name)
-}
-
-// unwind is what a stopped process panics with, to run its deferred functions on the way out.
-type unwind struct{}
-
-// Spawn implements World.
-func (k *Virtual) Spawn(ctx context.Context, name string, body func(ctx context.Context)) *Process {
-	p := &Process{name: name, w: k}
-	p.ctx = processContext{Context: ctx, p: p}
-	p.ev.proc = p
-	if k.stopping {
-		p.ended = true
-		return p
-	}
-	k.procs.add(p)
-	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
-		p.yield, p.entered = yield, true
-		defer p.end()
-		defer k.caught(name)
-		body(&p.ctx)
-	})
-	k.makeReady(p)
-	return p
-}
-
-// end takes the process off the books and wakes whoever waits for it.
-func (p *Process) end() {
-	if p.ended {
-		return
-	}
-	p.ended = true
-	p.w.(*Virtual).procs.remove(p)
-	p.joiners.wakeAll(p.w)
-	p.yield, p.labels = nil, nil
-}
-
-// switchOut gives control back to the kernel until the process is resumed.
-func (p *Process) switchOut() {
-	for {
-		if !p.yield(struct{}{}) {
-			panic(unwind{})
-		}
-		if !p.relabel {
-			break
-		}
-		p.putOnLabels()
-	}
 }
 
 // procList holds the live processes in the order of their start.
@@ -178,41 +149,11 @@ func (l *procList) remove(p *Process) {
 func (l *procList) states() []ProcessState {
 	out := make([]ProcessState, 0, l.n)
 	for p := l.head; p != nil; p = p.later {
-		out = append(out, ProcessState{Name: p.name, WaitsFor: p.waitsFor, Since: p.since})
+		st := ProcessState{Name: p.name, WaitsFor: p.waitsFor}
+		if st.WaitsFor != "" {
+			st.Since = p.since
+		}
+		out = append(out, st)
 	}
 	return out
-}
-
-// ring is the queue of runnable processes.
-type ring struct {
-	buf   []*Process // its length is a power of two
-	first int
-	n     int
-}
-
-func (r *ring) len() int { return r.n }
-
-func (r *ring) put(p *Process) {
-	if r.n == len(r.buf) {
-		grown := make([]*Process, max(64, 2*len(r.buf)))
-		for i := range r.n {
-			grown[i] = r.buf[(r.first+i)&(len(r.buf)-1)]
-		}
-		r.buf, r.first = grown, 0
-	}
-	r.buf[(r.first+r.n)&(len(r.buf)-1)] = p
-	r.n++
-}
-
-// take removes the i-th, keeping the order of the others.
-func (r *ring) take(i int) *Process {
-	mask := len(r.buf) - 1
-	p := r.buf[(r.first+i)&mask]
-	for ; i > 0; i-- {
-		r.buf[(r.first+i)&mask] = r.buf[(r.first+i-1)&mask]
-	}
-	r.buf[r.first] = nil
-	r.first = (r.first + 1) & mask
-	r.n--
-	return p
 }

@@ -8,8 +8,9 @@ import (
 // ErrClosed is returned by Get once a queue is closed and empty, and by Put once it is closed.
 var ErrClosed = errors.New("sim: queue is closed")
 
-// Queue is a FIFO of items between processes, with a bound or without. It is safe for concurrent
-// use. The zero value must be readied with Init; [NewQueue] does both.
+// Queue is a FIFO of items between processes, with a bound or without. Those who wait for an item,
+// or for room, are served first come first served: whoever comes later cannot slip in between. It is
+// safe for concurrent use. The zero value must be readied with Init; [NewQueue] does both.
 type Queue[T any] struct {
 	w       World
 	name    string
@@ -21,6 +22,10 @@ type Queue[T any] struct {
 	first   int // items[:first] are taken
 	getters waitList
 	putters waitList
+	// Waking somebody promises them an item or a place; until they have come to take it, it is kept
+	// from all others.
+	itemsPromised  int
+	placesPromised int
 }
 
 // NewQueue returns an empty queue that holds at most bound items (0: no bound). If name is not
@@ -45,21 +50,23 @@ func (q *Queue[T]) Init(w World, name string, bound int) {
 func (q *Queue[T]) Put(ctx context.Context, item T) error {
 	q.w.Lock()
 	defer q.w.Unlock()
-	for {
-		if err := Cause(ctx); err != nil {
-			return err
-		}
-		if q.closed {
-			return ErrClosed
-		}
-		if q.bound == 0 || q.len() < q.bound {
-			q.put(item)
-			return nil
-		}
-		if err := q.putters.wait(ctx, q.w, q.putName); err != nil {
+	if err := Cause(ctx); err != nil {
+		return err
+	}
+	if !q.closed && (q.bound == 0 || q.putters.n == 0 && q.places() > 0) {
+		q.put(item)
+		return nil
+	}
+	if !q.closed {
+		if err := q.await(ctx, &q.putters, q.putName, &q.placesPromised); err != nil {
 			return err
 		}
 	}
+	if q.closed {
+		return ErrClosed
+	}
+	q.put(item)
+	return nil
 }
 
 // PutLocked appends an item without waiting, whatever the bound, and drops it if the queue is
@@ -72,7 +79,7 @@ func (q *Queue[T]) PutLocked(item T) {
 
 func (q *Queue[T]) put(item T) {
 	q.items = append(q.items, item)
-	q.wakeOne(&q.getters)
+	q.serve()
 }
 
 // Get removes the first item, and waits for one if there is none. The monitor must not be held.
@@ -80,27 +87,29 @@ func (q *Queue[T]) Get(ctx context.Context) (T, error) {
 	q.w.Lock()
 	defer q.w.Unlock()
 	var none T
-	for {
-		if err := Cause(ctx); err != nil {
+	if err := Cause(ctx); err != nil {
+		return none, err
+	}
+	if q.unpromised() > 0 {
+		return q.take(), nil
+	}
+	if !q.closed {
+		if err := q.await(ctx, &q.getters, q.getName, &q.itemsPromised); err != nil {
 			return none, err
 		}
-		if q.len() > 0 {
+		if q.unpromised() > 0 {
 			return q.take(), nil
 		}
-		if q.closed {
-			return none, ErrClosed
-		}
-		if err := q.getters.wait(ctx, q.w, q.getName); err != nil {
-			return none, err
-		}
 	}
+	return none, ErrClosed
 }
 
-// TryGet removes the first item if there is one. The monitor must not be held.
+// TryGet removes the first item if there is one that nobody is waiting for. The monitor must not be
+// held.
 func (q *Queue[T]) TryGet() (T, bool) {
 	q.w.Lock()
 	defer q.w.Unlock()
-	if q.len() == 0 {
+	if q.unpromised() == 0 {
 		var none T
 		return none, false
 	}
@@ -119,19 +128,44 @@ func (q *Queue[T]) take() T {
 		clear(q.items[n:])
 		q.items, q.first = q.items[:n], 0
 	}
-	q.wakeOne(&q.putters)
-	// A getter that was woken for this item and cancelled, or came late, must not leave another one
-	// asleep while items are left.
-	if q.len() > 0 {
-		q.wakeOne(&q.getters)
-	}
+	q.serve()
 	return item
 }
 
-func (q *Queue[T]) wakeOne(l *waitList) {
-	if wt := l.pop(); wt != nil {
-		q.w.wake(wt)
+// await waits in one of the lists, and takes back the promise that ended the wait: what was promised
+// is there for the caller now. If ctx was cancelled after the promise, it goes to the next in line.
+func (q *Queue[T]) await(ctx context.Context, l *waitList, what string, promised *int) error {
+	wt, err := l.waitFor(ctx, q.w, what, Party{})
+	if err != nil {
+		return err
 	}
+	if wt.promised {
+		*promised--
+	}
+	if err := Cause(ctx); err != nil {
+		q.serve()
+		return err
+	}
+	return nil
+}
+
+// serve promises the items that are there to those who wait for one, and the places likewise. Every
+// change ends with it.
+func (q *Queue[T]) serve() {
+	for q.getters.n > 0 && q.unpromised() > 0 {
+		q.itemsPromised++
+		q.promiseTo(&q.getters)
+	}
+	for q.putters.n > 0 && q.places() > 0 {
+		q.placesPromised++
+		q.promiseTo(&q.putters)
+	}
+}
+
+func (q *Queue[T]) promiseTo(l *waitList) {
+	wt := l.pop()
+	wt.promised = true
+	q.w.wake(wt)
 }
 
 // Close lets no further item in; those inside can still be had. The monitor must not be held.
@@ -147,6 +181,13 @@ func (q *Queue[T]) Close() {
 func (q *Queue[T]) Len() int { return q.len() }
 
 func (q *Queue[T]) len() int { return len(q.items) - q.first }
+
+// unpromised returns how many items anybody may take.
+func (q *Queue[T]) unpromised() int { return q.len() - q.itemsPromised }
+
+// places returns how many items of a bounded queue anybody may put. It is negative if PutLocked has
+// gone over the bound.
+func (q *Queue[T]) places() int { return q.bound - q.len() - q.placesPromised }
 
 func (q *Queue[T]) state() ObjectState {
 	waiters := append(q.getters.parties(), q.putters.parties()...)

@@ -48,12 +48,17 @@ func NewSemaphore(w World, name string, permits int) *Semaphore {
 }
 
 // Acquire waits for a permit. The party's name and purpose are shown to whoever asks for the state
-// of the semaphore; its Since is filled in.
+// of the semaphore; an empty name stands for the calling process, and its Since is filled in.
 func (s *Semaphore) Acquire(ctx context.Context, who Party) (Lease, error) {
 	s.w.Lock()
 	defer s.w.Unlock()
 	if err := Cause(ctx); err != nil {
 		return Lease{}, err
+	}
+	if who.Name == "" {
+		if p := ProcessOf(ctx); p != nil {
+			who.Name = p.name
+		}
 	}
 	if len(s.free) > 0 && s.waiters.n == 0 {
 		return s.take(who), nil

@@ -21,8 +21,8 @@ type ObjectState struct {
 // ProcessState is what a live process was doing at one instant.
 type ProcessState struct {
 	Name     string  `json:"name"`
-	WaitsFor string  `json:"waits_for"` // such as "semaphore pacer.slots"; empty if it never waited
-	Since    Instant `json:"since_ns"`  // start of that wait
+	WaitsFor string  `json:"waits_for"` // such as "semaphore pacer.slots"; empty if it does not wait
+	Since    Instant `json:"since_ns"`  // start of that wait; 0 if it does not wait
 }
 
 // object is a waiting object with a name.

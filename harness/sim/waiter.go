@@ -10,7 +10,8 @@ type waiter struct {
 	prev, next *waiter       // in a waitList
 	list       *waitList
 	who        Party
-	slot       int // the permit that Release handed over
+	slot       int  // the permit that Release handed over
+	promised   bool // by a queue: an item, or a place
 }
 
 // waitList is a FIFO of waiters. It is guarded by the monitor.
@@ -79,9 +80,13 @@ func (l *waitList) waitFor(ctx context.Context, w World, what string, who Party)
 	wt.who = who
 	wt.who.Since = w.Now()
 	if wt.proc != nil {
-		wt.proc.waitsFor, wt.proc.since = what, w.Now()
+		wt.proc.waitsFor, wt.proc.since = what, wt.who.Since
 	}
 	l.push(wt)
 	defer l.remove(wt) // also when the process is unwound
-	return wt, w.park(ctx, wt)
+	err := w.park(ctx, wt)
+	if wt.proc != nil {
+		wt.proc.waitsFor = ""
+	}
+	return wt, err
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime/debug"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,16 +28,19 @@ type Wall struct {
 	start time.Time
 	mu    sync.Mutex // the monitor
 
-	stopped chan struct{}
 	started atomic.Bool
+	stopped chan struct{} // closed when every wait must end
+	failed  chan struct{} // closed when failure is set
 	running sync.WaitGroup
 
 	// books guards what follows: Spawn and the making of objects work with and without the monitor.
+	// It is taken after the monitor, if both are.
 	books   sync.Mutex
 	chooser *chooser
 	procs   procList
 	objects []object
 	failure error
+	isOver  bool // stopped is closed
 	cancel  context.CancelCauseFunc
 }
 
@@ -51,7 +54,13 @@ func NewWall(opts WallOptions) *Wall {
 	if !(opts.Scale > 0) || math.IsInf(opts.Scale, 0) {
 		panic(fmt.Sprintf("sim: NewWall: scale %v, want a positive number", opts.Scale))
 	}
-	return &Wall{opts: opts, start: time.Now(), stopped: make(chan struct{}), chooser: newChooser(opts.Seed, opts.Replay, opts.Record), cancel: func(error) {}}
+	return &Wall{
+		opts:    opts,
+		start:   time.Now(),
+		stopped: make(chan struct{}),
+		failed:  make(chan struct{}),
+		chooser: newChooser(opts.Seed, opts.Replay, opts.Record),
+	}
 }
 
 // Now implements World.
@@ -65,6 +74,9 @@ func (x *Wall) real(d time.Duration) time.Duration {
 	f := math.Ceil(float64(d) / x.opts.Scale)
 	if f > math.MaxInt64/2 {
 		return math.MaxInt64 / 2
+	}
+	if f*x.opts.Scale < float64(d) { // the quotient was rounded down
+		f++
 	}
 	return time.Duration(f)
 }
@@ -101,6 +113,10 @@ func (x *Wall) Tape() Tape {
 // Note implements World.
 func (x *Wall) Note([]byte) {}
 
+// abandonAfter is how long, on the machine's clock, Run waits for the others after a process has
+// panicked. It may have had the monitor, and then they will never come.
+const abandonAfter = 5 * time.Second
+
 // Run implements World. It returns once every process has: a body that waits for something else than
 // this world must heed its context.
 func (x *Wall) Run(ctx context.Context, main func(ctx context.Context)) error {
@@ -110,25 +126,56 @@ func (x *Wall) Run(ctx context.Context, main func(ctx context.Context)) error {
 	root, cancel := context.WithCancelCause(ctx)
 	x.books.Lock()
 	x.cancel = cancel
+	early := x.failure // of a process that was spawned before
 	x.books.Unlock()
+	if early != nil {
+		cancel(early)
+	}
+	var cause error
+	done := make(chan struct{})
 	ended := make(chan struct{})
 	x.Spawn(root, "main", func(ctx context.Context) {
 		defer close(ended)
 		main(ctx)
 	})
-	<-ended
-	cause := context.Cause(root)
-	x.mu.Lock() // no timer's function is under way, and none will start
-	close(x.stopped)
-	x.mu.Unlock()
-	cancel(ErrStopped)
-	x.running.Wait()
+	go func() {
+		defer close(done)
+		<-ended
+		cause = context.Cause(root)
+		x.mu.Lock() // no timer's function is under way, and none will start
+		x.stop()
+		x.mu.Unlock()
+		cancel(ErrStopped)
+		x.running.Wait()
+	}()
+	select {
+	case <-done:
+	case <-x.failed:
+		select {
+		case <-done:
+		case <-time.After(abandonAfter):
+		}
+	}
 	x.books.Lock()
-	defer x.books.Unlock()
-	if x.failure != nil {
-		return x.failure
+	failure := x.failure
+	x.books.Unlock()
+	if failure == errGoexit {
+		runtime.Goexit() // as iter.Pull does for a virtual world
+	}
+	if failure != nil {
+		return failure
 	}
 	return cause
+}
+
+// stop ends every wait, and lets no further process start.
+func (x *Wall) stop() {
+	x.books.Lock()
+	defer x.books.Unlock()
+	if !x.isOver {
+		x.isOver = true
+		close(x.stopped)
+	}
 }
 
 func (x *Wall) isStopped() bool {
@@ -139,102 +186,6 @@ func (x *Wall) isStopped() bool {
 		return false
 	}
 }
-
-// Spawn implements World.
-func (x *Wall) Spawn(ctx context.Context, name string, body func(ctx context.Context)) *Process {
-	p := &Process{name: name, w: x}
-	p.ctx = processContext{Context: ctx, p: p}
-	x.books.Lock()
-	x.procs.add(p)
-	x.books.Unlock()
-	x.running.Go(func() {
-		defer x.finish(p)
-		defer x.caught(name)
-		body(&p.ctx)
-	})
-	return p
-}
-
-// caught, when deferred, turns a panic into the failure of the run.
-func (x *Wall) caught(process string) {
-	v := recover()
-	if v == nil {
-		return
-	}
-	x.books.Lock()
-	defer x.books.Unlock()
-	if x.failure == nil {
-		x.failure = &PanicError{Process: process, Value: v, Stack: debug.Stack()}
-		x.cancel(x.failure)
-	}
-}
-
-// finish runs when a body has returned or panicked.
-func (x *Wall) finish(p *Process) {
-	x.books.Lock()
-	x.procs.remove(p)
-	x.books.Unlock()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	p.ended = true
-	p.joiners.wakeAll(x)
-}
-
-// Sleep implements World.
-func (x *Wall) Sleep(ctx context.Context, d time.Duration) error {
-	if err := Cause(ctx); err != nil || d <= 0 {
-		return err
-	}
-	if p := ProcessOf(ctx); p != nil {
-		x.mu.Lock()
-		p.waitsFor, p.since = "sleep", x.Now()
-		x.mu.Unlock()
-	}
-	t := time.NewTimer(x.real(d))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-x.stopped:
-		return ErrStopped
-	}
-}
-
-// WithCancel implements World.
-func (x *Wall) WithCancel(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	return context.WithCancelCause(ctx)
-}
-
-func (x *Wall) waiterFor(ctx context.Context) *waiter {
-	return &waiter{proc: ProcessOf(ctx), ready: make(chan struct{})}
-}
-
-func (x *Wall) park(ctx context.Context, wt *waiter) error {
-	x.mu.Unlock()
-	select {
-	case <-wt.ready:
-	case <-ctx.Done():
-	case <-x.stopped:
-	}
-	x.mu.Lock()
-	switch {
-	case wt.woken:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	}
-	return ErrStopped
-}
-
-func (x *Wall) wake(wt *waiter) {
-	if !wt.woken {
-		wt.woken = true
-		close(wt.ready)
-	}
-}
-
 func (x *Wall) register(o object) {
 	x.books.Lock()
 	defer x.books.Unlock()

@@ -76,7 +76,7 @@ type World interface {
 
 // Cause returns why ctx was cancelled: its cause in either world, or nil if it was not.
 func Cause(ctx context.Context) error {
-	if c := cancelContextOf(ctx); c != nil {
+	if c, sound := cancelContextOf(ctx); c != nil && sound {
 		return c.cause
 	}
 	return context.Cause(ctx)
