@@ -1,0 +1,158 @@
+package pacer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+
+	"example.com/wedge/harness/sim"
+)
+
+// CallError is the error of a call that was given up.
+type CallError struct {
+	ID       string // of the call
+	Attempts int    // made
+	Err      error  // what the last attempt died of
+}
+
+func (e *CallError) Error() string {
+	attempts := "1 attempt"
+	if e.Attempts != 1 {
+		attempts = fmt.Sprintf("%d attempts", e.Attempts)
+	}
+	return fmt.Sprintf("pacer: call %s failed after %s: %v", e.ID, attempts, e.Err)
+}
+
+// Unwrap returns what the last attempt died of.
+func (e *CallError) Unwrap() error { return e.Err }
+
+// call is one Chat under way. Its process alone changes it, with the monitor held where others look:
+// at state, stream and what stands below "attempt under way".
+type call struct {
+	p    *Pacer
+	proc *sim.Process // may be nil: a goroutine that the world did not start
+	id   Identity
+	req  openai.ChatCompletionRequest
+
+	state        CallState
+	older, newer *call
+	listed       bool
+
+	lease    sim.Lease // of the call's own slot
+	held     *hold     // of the agent; nil: none
+	previous time.Duration
+	answer   answer
+
+	// Attempt under way.
+	phase  phase
+	stream Stream                  // nil: none yet
+	cancel context.CancelCauseFunc // nil: the policy has no limits
+	timer  *sim.Timer              // nil: not needed so far
+	armed  sim.Instant             // when the timer fires
+	hit    *LimitError             // the limit that fired; nil: none
+}
+
+func (p *Pacer) newCall(ctx context.Context, id Identity, req *openai.ChatCompletionRequest) *call {
+	c := &call{p: p, proc: sim.ProcessOf(ctx), id: id, req: *req, armed: sim.Never}
+	c.req.Stream, c.req.StreamOptions = true, p.usage
+	c.state = CallState{Agent: id.Agent, Task: id.Task, Round: id.Round, Step: id.Step, Started: p.w.Now()}
+	c.state.ID, c.state.AttemptID = p.number(id)
+	if p.config.Hold == HoldAgent {
+		c.held = p.holdOf(ctx, id.Agent)
+	}
+	return c
+}
+
+// enter moves the call into a stage. The monitor is held; relabel once it is not. The first stage
+// puts the call on the list, so that nobody sees one without.
+func (c *call) enter(to Stage, now sim.Instant) {
+	s := &c.state
+	from := s.Stage
+	if c.listed {
+		s.StageTime[from] += now.Sub(s.Since)
+	} else {
+		c.p.list(c)
+	}
+	s.Stage, s.Since = to, now
+	if c.p.obs != nil {
+		c.p.obs.StageChanged(s, from)
+	}
+}
+
+// move is enter for callers that do not hold the monitor.
+func (c *call) move(to Stage) {
+	c.p.w.Lock()
+	defer c.relabel() // runs after Unlock
+	defer c.p.w.Unlock()
+	c.enter(to, c.p.w.Now())
+}
+
+// relabel puts the new stage on the goroutine. The monitor is not held.
+func (c *call) relabel() {
+	if c.proc != nil {
+		c.proc.Relabel()
+	}
+}
+
+// refresh brings what has been received up to date. The monitor is held.
+func (c *call) refresh() Progress {
+	if c.stream == nil {
+		return Progress{}
+	}
+	pr := c.stream.Progress()
+	s := &c.state
+	s.Tokens, s.Bytes, s.Events, s.LastByte, s.LastToken = pr.Tokens, pr.Bytes, pr.Events, pr.LastByte, pr.LastToken
+	return pr
+}
+
+func (c *call) backOff(ctx context.Context, d time.Duration) error {
+	c.previous = d
+	if d <= 0 {
+		return sim.Cause(ctx)
+	}
+	c.move(StageBackoff)
+	return c.p.w.Sleep(ctx, d)
+}
+
+func (c *call) succeed() (openai.ChatCompletionResponse, error) {
+	c.end(nil)
+	return c.answer.response(), nil
+}
+
+func (c *call) fail(err error) (openai.ChatCompletionResponse, error) {
+	c.end(err)
+	return openai.ChatCompletionResponse{}, err
+}
+
+func (c *call) end(err error) {
+	c.giveSlot()
+	c.p.w.Lock()
+	defer c.relabel() // runs after Unlock
+	defer c.p.w.Unlock()
+	if !c.listed {
+		return // cancelled before its first stage: nobody has heard of it
+	}
+	c.state.HoldsSlot = false // one that the agent keeps is no longer this call's
+	tokens := 0
+	if err == nil {
+		tokens = c.state.Tokens
+	}
+	c.enter(StageDone, c.p.w.Now())
+	c.p.unlist(c)
+	if c.p.obs != nil {
+		c.p.obs.CallEnded(&c.state, tokens, err)
+	}
+}
+
+// abandon takes the call off the books if Chat is left by a panic: of the backend's, or the one with
+// which a virtual world unwinds a process that it stops.
+func (c *call) abandon() {
+	c.giveSlot()
+	if c.listed {
+		c.p.w.Lock()
+		defer c.p.w.Unlock()
+		c.p.unlist(c)
+	}
+}

@@ -1,0 +1,106 @@
+package pacer
+
+import (
+	"fmt"
+	"math"
+)
+
+// Hold says how long a call holds its slot.
+type Hold string
+
+// The ways to hold a slot.
+const (
+	// HoldStream holds it until the body of the response has ended.
+	HoldStream Hold = "stream"
+	// HoldStart holds it only while starting, until the response headers are in.
+	HoldStart Hold = "start"
+	// HoldAgent keeps it over all calls between [Pacer.Hold] and its release. A call without a Hold
+	// around it acts as with HoldStream.
+	HoldAgent Hold = "agent"
+)
+
+// Config says how much a pacer lets through. It is the block `pacer` of a scenario file. The zero
+// value is refused, since it has no hold; see [DefaultConfig].
+type Config struct {
+	// Slots is how many calls may hold a slot at once. 0: no limit.
+	Slots int `json:"slots" yaml:"slots"`
+	// Hold says from when to when a call holds its slot.
+	Hold Hold `json:"hold" yaml:"hold"`
+	// HoldInBackoff keeps the slot of a failed attempt while waiting for the next one.
+	HoldInBackoff bool `json:"hold_in_backoff" yaml:"hold_in_backoff"`
+
+	// RequestsPerSecond bounds the attempts. 0: no bound.
+	RequestsPerSecond float64 `json:"requests_per_second" yaml:"requests_per_second"`
+	// RequestBurst is how many attempts may start at once after a pause. 0 means 1.
+	RequestBurst int `json:"request_burst" yaml:"request_burst"`
+	// TokensPerSecond bounds prompt tokens (estimated from the text) plus the most output tokens
+	// that the request allows. 0: no bound.
+	TokensPerSecond float64 `json:"tokens_per_second" yaml:"tokens_per_second"`
+	// TokenBurst is how many tokens may be taken at once after a pause; an attempt that needs more
+	// is charged the whole burst. 0 means what one minute yields.
+	TokenBurst int `json:"token_burst_tokens" yaml:"token_burst"`
+
+	// ConnectionsMax is how many connections a backend may open to the server. 0: no limit.
+	ConnectionsMax int `json:"connections_max" yaml:"connections_max"`
+}
+
+// DefaultConfig returns 16 slots, each held until the body has ended, and no rate.
+func DefaultConfig() Config {
+	return Config{Slots: 16, Hold: HoldStream}
+}
+
+// Bounds of what is taken for meant. They are far above any use, and low enough that nothing
+// overflows or fills the memory.
+const (
+	slotsMax       = 1_000_000
+	connectionsMax = 1_000_000
+	rateMax        = 1e9
+	burstMax       = 1_000_000_000
+)
+
+// Validate says what is wrong with the configuration in one line, or returns nil.
+func (c Config) Validate() error {
+	if err := inRange("slots", c.Slots, slotsMax, "0 (no limit)"); err != nil {
+		return err
+	}
+	switch c.Hold {
+	case HoldStream, HoldStart, HoldAgent:
+	default:
+		return fmt.Errorf("hold: %q, want one of %s, %s, %s", c.Hold, HoldStream, HoldStart, HoldAgent)
+	}
+	if err := validRate("requests_per_second", c.RequestsPerSecond, "request_burst", c.RequestBurst); err != nil {
+		return err
+	}
+	if err := validRate("tokens_per_second", c.TokensPerSecond, "token_burst", c.TokenBurst); err != nil {
+		return err
+	}
+	return inRange("connections_max", c.ConnectionsMax, connectionsMax, "0 (no limit)")
+}
+
+func validRate(name string, perSecond float64, burstName string, burst int) error {
+	// The smallest rate is one in a bit more than a week: below, waits would outlast any run.
+	const rateMin = 1e-6
+	if perSecond != 0 && !(perSecond >= rateMin && perSecond <= rateMax) {
+		return fmt.Errorf("%s: %v, want 0 (off) or a number from %g to %g", name, perSecond, rateMin, rateMax)
+	}
+	return inRange(burstName, burst, burstMax, "0 (the default)")
+}
+
+func inRange(name string, n, most int, zero string) error {
+	if n < 0 || n > most {
+		return fmt.Errorf("%s: %d, want %s or a number up to %d", name, n, zero, most)
+	}
+	return nil
+}
+
+// requestBurst is RequestBurst with its zero value spelled out.
+func (c Config) requestBurst() int { return max(1, c.RequestBurst) }
+
+// tokenBurst is TokenBurst with its zero value spelled out. A minute's worth, since providers state
+// token rates per minute and a single prompt is often larger than a second's.
+func (c Config) tokenBurst() int {
+	if c.TokenBurst > 0 {
+		return c.TokenBurst
+	}
+	return int(min(burstMax, math.Ceil(60*c.TokensPerSecond)))
+}

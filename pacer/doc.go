@@ -1,0 +1,20 @@
+// Package pacer sends an agent's LLM calls: [Pacer.Chat] takes a slot, keeps the rate, makes an
+// attempt under time limits, retries what is worth retrying, and hands back one answer put together
+// from the streamed chunks. Every wait on the way is a [Stage] with its time recorded, so that
+// "where is the call, since when" has an answer at any instant.
+//
+//	slot → rate → connect → headers → first_token → stream → done
+//	  ↑                └────────┴──────────┴──────────┘
+//	  └──────────── backoff ─────────── failed
+//
+// What a pacer does is data: [Config] says how much it lets through at once and when a slot is held,
+// [Policy] which limits apply to an attempt and what happens after it failed. The decisions are pure
+// functions of the policy, what happened and the instant; Chat performs their effects.
+//
+// Whom it talks to is a [Backend]: package httpbackend speaks to any OpenAI-compatible server, and
+// simulated servers implement it in memory. All waiting goes through a sim.World, so the same code
+// runs on the machine's clock and in virtual time.
+//
+// The package imports harness/sim, harness/fault, the message types of go-openai and
+// golang.org/x/time/rate, which it drives with explicit instants.
+package pacer

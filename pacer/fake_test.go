@@ -1,0 +1,205 @@
+package pacer_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+const seed = 1
+
+// inBothWorlds runs body in virtual time, and on the wall inside a synctest bubble, where the clock
+// moves only while everybody waits: so one timeline holds for both.
+func inBothWorlds(t *testing.T, body func(t *testing.T, w sim.World, ctx context.Context)) {
+	t.Helper()
+	t.Run("virtual", func(t *testing.T) {
+		w := sim.NewVirtual(sim.VirtualOptions{Seed: seed})
+		if err := w.Run(t.Context(), func(ctx context.Context) { body(t, w, ctx) }); err != nil {
+			t.Errorf("seed %d: Run: %v", seed, err)
+		}
+	})
+	t.Run("wall", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := sim.NewWall(sim.WallOptions{Seed: seed})
+			if err := w.Run(t.Context(), func(ctx context.Context) { body(t, w, ctx) }); err != nil {
+				t.Errorf("seed %d: Run: %v", seed, err)
+			}
+		})
+	})
+}
+
+// script is what a fake server does with one attempt.
+type script struct {
+	connect time.Duration // until there is a connection
+	headers time.Duration // from then on until the response headers
+	refuse  error         // instead of a response
+	chunks  []chunk
+	end     error // nil: io.EOF
+	noTouch bool  // does not say when it is connected
+}
+
+// chunk is one event of a stream.
+type chunk struct {
+	after time.Duration // since the one before
+	text  string        // empty: an event without output
+	usage int           // output tokens, if not 0
+	bytes int           // a comment of so many bytes instead of an event
+}
+
+func say(after time.Duration, text string) chunk { return chunk{after: after, text: text} }
+
+// backend plays a script for each attempt.
+type backend struct {
+	w    sim.World
+	play func(a *pacer.Attempt) script
+}
+
+func (b *backend) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCompletionRequest) (pacer.Stream, error) {
+	if !req.Stream || req.StreamOptions == nil || !req.StreamOptions.IncludeUsage {
+		return nil, fmt.Errorf("the request is not streamed with usage")
+	}
+	s := b.play(a)
+	if err := b.w.Sleep(ctx, s.connect); err != nil {
+		return nil, err
+	}
+	if !s.noTouch {
+		a.Connected()
+	}
+	if err := b.w.Sleep(ctx, s.headers); err != nil {
+		return nil, err
+	}
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	return &stream{w: b.w, ctx: ctx, script: s}, nil
+}
+
+type stream struct {
+	w      sim.World
+	ctx    context.Context
+	script script
+	next   int
+	closed bool
+	pr     pacer.Progress
+}
+
+func (s *stream) Recv() (openai.ChatCompletionStreamResponse, error) {
+	var none openai.ChatCompletionStreamResponse
+	for ; s.next < len(s.script.chunks); s.next++ {
+		c := s.script.chunks[s.next]
+		if err := s.w.Sleep(s.ctx, c.after); err != nil {
+			return none, err
+		}
+		s.note(c)
+		if c.bytes > 0 {
+			continue
+		}
+		s.next++
+		return c.response(), nil
+	}
+	if s.script.end == nil {
+		return none, io.EOF
+	}
+	if s.script.end == errHang {
+		err := s.w.Sleep(s.ctx, 1000*time.Hour)
+		return none, err
+	}
+	return none, s.script.end
+}
+
+// errHang as the end of a script: nothing more arrives.
+var errHang = fmt.Errorf("hang")
+
+func (s *stream) note(c chunk) {
+	s.w.Lock()
+	defer s.w.Unlock()
+	now := s.w.Now()
+	s.pr.Bytes += int64(c.bytes + len(c.text) + 10)
+	s.pr.LastByte = now
+	if c.bytes > 0 {
+		return
+	}
+	s.pr.Events++
+	s.pr.LastEvent = now
+	if c.text != "" {
+		s.pr.Tokens++
+		s.pr.LastToken = now
+	}
+}
+
+func (s *stream) Progress() pacer.Progress { return s.pr }
+
+func (s *stream) Close() error { s.closed = true; return nil }
+
+func (c chunk) response() openai.ChatCompletionStreamResponse {
+	r := openai.ChatCompletionStreamResponse{ID: "x", Model: "m"}
+	if c.usage > 0 {
+		r.Usage = &openai.Usage{CompletionTokens: c.usage}
+		return r
+	}
+	r.Choices = []openai.ChatCompletionStreamChoice{{Delta: openai.ChatCompletionStreamChoiceDelta{Content: c.text}}}
+	return r
+}
+
+// recorder writes down what an Observer is told, one line an event.
+type recorder struct {
+	w     sim.World
+	lines []string
+}
+
+func (r *recorder) printf(format string, args ...any) {
+	r.lines = append(r.lines, fmt.Sprintf("%v ", time.Duration(r.w.Now()))+fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) StageChanged(s *pacer.CallState, from pacer.Stage) {
+	slot := ""
+	if s.HoldsSlot {
+		slot = " +slot"
+	}
+	r.printf("%s%s", s.Stage, slot)
+}
+
+func (r *recorder) AttemptEnded(s *pacer.CallState, a pacer.AttemptResult) {
+	line := fmt.Sprintf("a%d %s", s.Attempts, a.Outcome)
+	if a.Limit != "" {
+		line += " " + a.Limit
+	}
+	if a.Status != 0 {
+		line += fmt.Sprintf(" %d", a.Status)
+	}
+	line += fmt.Sprintf(" took=%v tokens=%d", a.Took, a.Tokens)
+	if a.Again {
+		line += fmt.Sprintf(" again=%v", a.Delay)
+	}
+	r.printf("%s", line)
+}
+
+func (r *recorder) CallEnded(s *pacer.CallState, tokens int, err error) {
+	r.printf("ended tokens=%d err=%v", tokens, err != nil)
+}
+
+// quick is a policy without limits, jitter or floor, so that delays are round.
+func quick() pacer.Policy {
+	p := pacer.DefaultPolicy()
+	p.Jitter, p.BackoffFloor, p.RetryAfterJitter = "none", 0, 0
+	return p
+}
+
+func slots(n int, hold pacer.Hold) pacer.Config { return pacer.Config{Slots: n, Hold: hold} }
+
+// request is a request of eight prompt tokens.
+func request() openai.ChatCompletionRequest {
+	return openai.ChatCompletionRequest{Model: "m", Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "abcdefghijklmnopqrstuvwxyz012345"}}}
+}
+
+func identity(agent string, call int) pacer.Identity {
+	return pacer.Identity{Agent: agent, Task: "task", Round: 1, Step: call, Call: call}
+}

@@ -1,0 +1,156 @@
+package pacer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/sashabaranov/go-openai"
+
+	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/sim"
+)
+
+// Pacer sends calls to a backend under one configuration and policy. It is safe for concurrent use.
+// Make one with [New].
+type Pacer struct {
+	w       sim.World
+	config  Config
+	policy  Policy
+	backend Backend
+	obs     Observer // may be nil
+	faults  *fault.Set
+	limited bool // whether the policy has any limit
+	leaky   bool // whether a fault may leak slots
+
+	slots *sim.Semaphore // nil: no limit
+	rates rates
+	draws sim.Stream // of backoff, by call and attempt
+
+	// usage asks for the usage chunk. All requests share it; nobody writes it.
+	usage *openai.StreamOptions
+
+	// Guarded by the monitor.
+	oldest, newest *call // in flight, in the order of their start
+	inFlight       int
+	numbered       int // calls that came without a number of their own
+}
+
+// New returns a pacer in world w. Observer and faults may be nil. The error names the field of the
+// configuration or policy that is wrong.
+func New(w sim.World, config Config, policy Policy, b Backend, obs Observer, faults *fault.Set) (*Pacer, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("pacer: New: config: %w", err)
+	}
+	if err := policy.Validate(); err != nil {
+		return nil, fmt.Errorf("pacer: New: policy: %w", err)
+	}
+	if w == nil || b == nil {
+		return nil, errors.New("pacer: New: world and backend must not be nil")
+	}
+	p := &Pacer{
+		w: w, config: config, policy: policy, backend: b, obs: obs, faults: faults,
+		limited: policy.limited(),
+		leaky:   faults.Has(fault.Pacer, fault.LeakSlot),
+		rates:   newRates(config),
+		draws:   w.Stream("pacer", "backoff"),
+		usage:   &openai.StreamOptions{IncludeUsage: true},
+	}
+	if config.Slots > 0 {
+		p.slots = sim.NewSemaphore(w, "pacer.slots", config.Slots)
+	}
+	return p, nil
+}
+
+// Chat sends one call and waits for its answer. The request is always streamed, with usage; the
+// chunks are put together, so that the answer looks as if it had not been (without log
+// probabilities). A zero Identity is allowed: the pacer then numbers the call itself.
+//
+// If ctx is cancelled, the error is its cause, unchanged. Every other error is a *CallError that
+// wraps what the last attempt died of: a *LimitError, a *StatusError, or the backend's own.
+func (p *Pacer) Chat(ctx context.Context, id Identity, req openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error) {
+	c := p.newCall(ctx, id, &req)
+	defer c.abandon()
+	for {
+		if err := c.takeSlot(ctx); err != nil {
+			return c.fail(err)
+		}
+		if err := c.keepRate(ctx); err != nil {
+			return c.fail(err)
+		}
+		next, err := c.attempt(ctx)
+		if err == nil {
+			return c.succeed()
+		}
+		if !next.again {
+			return c.fail(err)
+		}
+		if err := c.backOff(ctx, next.delay); err != nil {
+			return c.fail(err)
+		}
+	}
+}
+
+// Calls returns the calls in flight in the order of their start, with what each has received by now.
+// The time of the current stage is not in StageTime yet. The monitor must not be held.
+func (p *Pacer) Calls() []CallState {
+	p.w.Lock()
+	defer p.w.Unlock()
+	out := make([]CallState, 0, p.inFlight)
+	for c := p.oldest; c != nil; c = c.newer {
+		c.refresh()
+		out = append(out, c.state)
+	}
+	return out
+}
+
+// number returns the id of a call of this identity, and that of its first attempt.
+func (p *Pacer) number(id Identity) (call, attempt string) {
+	if id.Call == 0 {
+		p.w.Lock()
+		p.numbered++
+		id.Call = p.numbered
+		p.w.Unlock()
+	}
+	if id.Agent == "" {
+		id.Agent = "agent"
+	}
+	var buf [64]byte
+	b := append(append(buf[:0], id.Agent...), "-c"...)
+	for least := 100; least > 1 && id.Call < least; least /= 10 {
+		b = append(b, '0')
+	}
+	b = strconv.AppendInt(b, int64(id.Call), 10)
+	n := len(b)
+	attempt = string(append(b, "-a1"...))
+	return attempt[:n], attempt
+}
+
+// list adds a call to those in flight.
+func (p *Pacer) list(c *call) {
+	c.listed = true
+	c.older = p.newest
+	if p.newest != nil {
+		p.newest.newer = c
+	} else {
+		p.oldest = c
+	}
+	p.newest = c
+	p.inFlight++
+}
+
+func (p *Pacer) unlist(c *call) {
+	if c.older != nil {
+		c.older.newer = c.newer
+	} else {
+		p.oldest = c.newer
+	}
+	if c.newer != nil {
+		c.newer.older = c.older
+	} else {
+		p.newest = c.older
+	}
+	c.listed, c.older, c.newer = false, nil, nil
+	p.inFlight--
+}

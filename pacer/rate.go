@@ -1,0 +1,100 @@
+package pacer
+
+import (
+	"context"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+	"golang.org/x/time/rate"
+)
+
+// rates are the limiters of a pacer; nil: no bound. They are used with the monitor held, so that
+// their instants never go back.
+type rates struct {
+	requests, tokens *rate.Limiter
+}
+
+func newRates(c Config) rates {
+	var r rates
+	if c.RequestsPerSecond > 0 {
+		r.requests = rate.NewLimiter(rate.Limit(c.RequestsPerSecond), c.requestBurst())
+	}
+	if c.TokensPerSecond > 0 {
+		r.tokens = rate.NewLimiter(rate.Limit(c.TokensPerSecond), c.tokenBurst())
+	}
+	return r
+}
+
+// reservation is a place in the future at which an attempt may start.
+type reservation struct {
+	requests, tokens *rate.Reservation // nil: no bound
+}
+
+// reserve takes the next place for an attempt, and says how long it is until then. An attempt that
+// costs more tokens than the burst is charged the burst: the limiter would never let it through.
+func (r rates) reserve(now time.Time, tokens int) (reservation, time.Duration) {
+	var res reservation
+	var wait time.Duration
+	if r.requests != nil {
+		res.requests = r.requests.ReserveN(now, 1)
+		wait = res.requests.DelayFrom(now)
+	}
+	if r.tokens != nil {
+		res.tokens = r.tokens.ReserveN(now, min(tokens, r.tokens.Burst()))
+		wait = max(wait, res.tokens.DelayFrom(now))
+	}
+	return res, wait
+}
+
+// cancel gives the place back, as far as nobody has queued behind it.
+func (r reservation) cancel(now time.Time) {
+	if r.requests != nil {
+		r.requests.CancelAt(now)
+	}
+	if r.tokens != nil {
+		r.tokens.CancelAt(now)
+	}
+}
+
+// keepRate waits until the rates allow another attempt.
+func (c *call) keepRate(ctx context.Context) error {
+	if c.p.rates == (rates{}) {
+		return nil
+	}
+	tokens := 0
+	if c.p.rates.tokens != nil {
+		tokens = promptTokens(&c.req) + max(c.req.MaxTokens, c.req.MaxCompletionTokens)
+	}
+	w := c.p.w
+	w.Lock()
+	res, wait := c.p.rates.reserve(w.Now().Time(), tokens)
+	w.Unlock()
+	if wait <= 0 {
+		return nil
+	}
+	c.move(StageRate)
+	err := w.Sleep(ctx, wait)
+	if err != nil {
+		w.Lock()
+		res.cancel(w.Now().Time())
+		w.Unlock()
+	}
+	return err
+}
+
+// promptTokens estimates the prompt of a request from its text. Tool definitions and images are not
+// counted.
+func promptTokens(req *openai.ChatCompletionRequest) int {
+	bytes := 0
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		bytes += len(m.Content) + len(m.ReasoningContent)
+		for j := range m.MultiContent {
+			bytes += len(m.MultiContent[j].Text)
+		}
+		for j := range m.ToolCalls {
+			bytes += len(m.ToolCalls[j].Function.Name) + len(m.ToolCalls[j].Function.Arguments)
+		}
+	}
+	return (bytes + BytesPerToken - 1) / BytesPerToken
+}
