@@ -90,8 +90,8 @@ func render(d *Dump) string {
 	}
 	b.WriteString("\ngroups\n")
 	for _, g := range Group(d) {
-		fmt.Fprintf(&b, "%d [%s] %v wait %s-%s creators %q labels %q\n",
-			g.Count(), g.State, g.IDs, g.WaitMin, g.WaitMax, g.Creators, g.Labels)
+		fmt.Fprintf(&b, "%d [%s] %v wait %s-%s creators %v labels %q\n",
+			g.Count(), g.State, g.IDs, g.WaitMin, g.WaitMax, g.Creators, fmt.Sprint(g.Labels))
 	}
 	return b.String()
 }

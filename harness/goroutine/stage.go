@@ -35,8 +35,9 @@ var recognizers = []recognizer{
 	// answer alike; the one that knows which is a goroutine of its own.
 	{stage: "headers", call: "net/http.(*http2ClientConn).roundTrip"},
 	{stage: "headers", call: "http2.(*ClientConn).roundTrip"},
-	{stage: "stream", call: "net/http.(*http2pipe).Read"},
-	{stage: "stream", call: "http2.(*pipe).Read"},
+	// A server's handler reads its request through a pipe too.
+	{stage: "stream", call: "net/http.(*http2pipe).Read", under: "net/http.http2transportResponseBody.Read"},
+	{stage: "stream", call: "http2.(*pipe).Read", under: "http2.transportResponseBody.Read"},
 
 	{stage: "tool", call: "os/exec.(*Cmd).Wait"},
 	{stage: "tool", call: "os/exec.(*Cmd).Start"},

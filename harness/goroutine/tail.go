@@ -19,7 +19,7 @@ func (t *tail) note(l line, s *Stats, c *call) {
 	t.usedBytes = s.UsedBytes
 	if l.cut {
 		t.cut = true
-		t.unfinished = !t.used && before && looksUnfinished(l.text)
+		t.unfinished = !t.used && len(l.text) > 0 && (before && looksUnfinished(l.text) || startsHeader(l.text))
 	}
 }
 
@@ -27,8 +27,17 @@ func (t *tail) note(l line, s *Stats, c *call) {
 func looksUnfinished(text []byte) bool {
 	blank := bytes.IndexAny(text, " \t")
 	open := bytes.IndexByte(text, '(')
-	return blank <= 0 || open > 0 && open < blank || text[0] == '.' || text[0] == '[' ||
-		bytes.HasPrefix(text, headerStart) || bytes.HasPrefix(createdBy, text)
+	return blank <= 0 || open > 0 && open < blank || text[0] == '.' || text[0] == '[' || bytes.HasPrefix(createdBy, text)
+}
+
+// startsHeader reports whether more text could make this a header.
+func startsHeader(text []byte) bool {
+	id, ok := bytes.CutPrefix(text, headerStart)
+	if !ok {
+		return bytes.HasPrefix(headerStart, text)
+	}
+	rest := bytes.TrimLeft(id, "0123456789")
+	return isHeader(text) || bytes.HasPrefix([]byte(" ["), rest) || bytes.HasPrefix([]byte(" gp="), rest)
 }
 
 // isTruncated reports whether the text, now at its end, ends inside a block.
@@ -50,5 +59,9 @@ func (r *Reader) isTruncated() bool {
 	}
 	// Somebody may only have trimmed the last line end. The stack is whole if it
 	// ends in a position with its offset, and in a creator unless it has none.
-	return !b.g.NoStack && !(t.offset && (b.full || b.g.ID <= 1))
+	id := b.g.ID
+	if a := b.ancestor(); a != nil {
+		id = a.ID
+	}
+	return !b.g.NoStack && !(t.offset && (b.full || id <= 1))
 }

@@ -1,0 +1,101 @@
+package goroutine
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// FuzzParse reads anything: no panic, every byte accounted for, the same result
+// however the text arrives, every goroutine in one group.
+func FuzzParse(f *testing.F) {
+	for _, path := range fixtures(f) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := Parse(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAccount(t, d.Stats, len(text))
+		var shown int64
+		for _, s := range d.Skipped {
+			shown += s.Bytes
+			if s.Offset < 0 || s.Bytes <= 0 || s.Offset+s.Bytes > int64(len(text)) {
+				t.Errorf("skipped %+v of %d bytes", s, len(text))
+			}
+		}
+		if shown > d.SkippedBytes || len(d.Skipped) < skipsMax && shown != d.SkippedBytes {
+			t.Errorf("skipped %d bytes, shown %d", d.SkippedBytes, shown)
+		}
+		again, err := Parse(iotest.HalfReader(bytes.NewReader(text)))
+		if err != nil || !reflect.DeepEqual(d, again) {
+			t.Errorf("differs in pieces: %v\n%s\n%s", err, render(d), render(again))
+		}
+		grouped := 0
+		for _, g := range Group(d) {
+			grouped += g.Count()
+		}
+		if grouped != len(d.Goroutines) {
+			t.Errorf("%d goroutines, %d in groups", len(d.Goroutines), grouped)
+		}
+		if m := Compare(d, again, ByID); len(m.Changed)+len(m.Gone)+len(m.New) != 0 {
+			t.Errorf("moved against itself: %+v", m)
+		}
+	})
+}
+
+// FuzzLabels writes a header as the runtime would and reads the label back.
+func FuzzLabels(f *testing.F) {
+	f.Add("call", "17", "note", "x], 9 minutes]:\n\ngoroutine 9 [sleep]:")
+	f.Add("", "\x00\x7f\"\\", "ü", "😀\xff")
+	f.Fuzz(func(t *testing.T, k1, v1, k2, v2 string) {
+		text := fmt.Sprintf("goroutine 5 [select, 2 minutes labels:{%s: %s, %s: %s}]:\nmain.f()\n\t/a.go:1 +0x1\n",
+			quoted(k1), quoted(v1), quoted(k2), quoted(v2))
+		d := parseString(t, text)
+		want := []Label{{valid(k1), valid(v1)}, {valid(k2), valid(v2)}}
+		if len(d.Goroutines) != 1 || d.SkippedBytes != 0 || !reflect.DeepEqual(d.Goroutines[0].Labels, want) {
+			t.Errorf("%s\n got %+v\nwant %q", text, d, want)
+		}
+	})
+}
+
+// valid replaces every invalid byte, as ranging over a string does.
+func valid(s string) string { return string([]rune(s)) }
+
+// quoted is the runtime's printquoted.
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r >= ' ' && r <= '~':
+			b.WriteRune(r)
+		case r < 127:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x1_0000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
