@@ -25,8 +25,9 @@ func (a entry) before(b entry) bool { return a.at < b.at || a.at == b.at && a.se
 // miss). Dead entries are thrown away when they reach the top, or all at once when they are the
 // majority, so that they cost a constant each and at most double the heap.
 type eventHeap struct {
-	entries []entry
-	dead    int
+	entries  []entry
+	dead     int    // at least as many as there are dead entries
+	removals uint64 // calls of remove that took something out
 }
 
 // push queues ev, which must not be queued.
@@ -62,6 +63,7 @@ func (h *eventHeap) remove(ev *event) bool {
 	}
 	ev.seq = 0
 	h.dead++
+	h.removals++
 	const fewEnough = 64 // entries for which a sweep is not worth its while
 	if h.dead > fewEnough && h.dead > len(h.entries)/2 {
 		h.sweep()

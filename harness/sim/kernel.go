@@ -12,8 +12,8 @@ import (
 type VirtualOptions struct {
 	Seed uint64 // of every random stream
 
-	// Shuffle lets the scheduler choose among the processes that are runnable at one instant,
-	// instead of taking the one that became runnable first.
+	// Shuffle lets the scheduler choose among all that is due or runnable at one instant, instead of
+	// running the process that became runnable first, and then taking the event queued first.
 	Shuffle bool
 
 	Record bool // keep the tape of choices, to be read with Tape
@@ -35,6 +35,8 @@ type Virtual struct {
 	now     Instant
 	seq     uint64
 	heap    eventHeap
+	due     []entry // events of this instant, taken off the heap; only if shuffled
+	dueSeen uint64  // heap.removals when due was last looked through
 	ready   ring
 	current *Process // the one that runs; nil while the kernel or a timer's function does
 	locked  bool     // the monitor is held
@@ -162,24 +164,35 @@ func (k *Virtual) poll() {
 
 // step lets one process run, or takes one event.
 func (k *Virtual) step() {
-	if n := k.ready.n; n > 0 {
-		i := 0
-		if k.opts.Shuffle && n > 1 {
-			i = k.Choose("runnable", n)
-		}
-		k.resume(k.ready.take(i))
+	if k.opts.Shuffle {
+		k.stepShuffled()
+		return
+	}
+	if k.ready.n > 0 {
+		k.resume(k.ready.take(0))
 		return
 	}
 	e, ok := k.heap.first()
 	if !ok {
-		k.failure = &DeadlockError{At: k.now, Waiting: k.Processes(), Objects: states(k.objects)}
+		k.deadlock()
 		return
 	}
 	k.heap.pop()
-	k.advance(e.at)
-	if e.ev.proc != nil {
-		e.ev.proc.wt.woken = true
-		k.resume(e.ev.proc)
+	k.happen(e)
+}
+
+func (k *Virtual) deadlock() {
+	k.failure = &DeadlockError{At: k.now, Waiting: k.Processes(), Objects: states(k.objects)}
+}
+
+// happen makes an event that was taken out of the queue come true.
+func (k *Virtual) happen(e entry) {
+	if e.at > k.now {
+		k.now, k.still = e.at, 0
+	}
+	if p := e.ev.proc; p != nil {
+		p.wt.woken = true
+		k.resume(p)
 		return
 	}
 	k.count(stepTimer, e.seq, "")
@@ -215,12 +228,6 @@ func (k *Virtual) caught(process string) {
 	k.locked = false // as if every Unlock were deferred
 	if _, stopped := v.(unwind); !stopped && k.failure == nil {
 		k.failure = &PanicError{Process: process, Value: v, Stack: debug.Stack()}
-	}
-}
-
-func (k *Virtual) advance(to Instant) {
-	if to > k.now {
-		k.now, k.still = to, 0
 	}
 }
 

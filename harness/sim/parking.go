@@ -24,7 +24,7 @@ func (k *Virtual) Sleep(ctx context.Context, d time.Duration) error {
 		// Nobody else can run before this sleep ends, so the switch to the kernel and back is left
 		// out. The step is counted as ever: the trace cannot tell the difference.
 		k.seq++
-		k.advance(until)
+		k.now, k.still = until, 0
 		k.count(stepProcess, p.id, p.name)
 		return nil
 	}
@@ -52,7 +52,7 @@ func (k *Virtual) breathe(p *Process) {
 
 // aloneUntil says whether the running process is the only one that can act up to and including t.
 func (k *Virtual) aloneUntil(t Instant) bool {
-	if k.ready.n > 0 || k.failure != nil || k.slow {
+	if k.ready.n > 0 || len(k.due) > 0 || k.failure != nil || k.slow {
 		return false
 	}
 	e, ok := k.heap.first()
