@@ -123,7 +123,7 @@ func (r *Reader) take(l line) *Goroutine {
 	case isHeader(l.text):
 		return r.header(l)
 	default:
-		r.flush(l)
+		r.margin(l)
 	}
 	return nil
 }
@@ -154,49 +154,59 @@ func (r *Reader) begin() *Goroutine {
 	return done
 }
 
-// flush takes a line at the left margin that is no header.
-func (r *Reader) flush(l line) {
-	inStack := r.cur.open && !r.cur.full
+// margin takes a line at the left margin that is no header.
+func (r *Reader) margin(l line) {
 	if nameBytes, ok := callName(l.text); ok {
 		r.await(l, callGo, nameBytes)
 		return
 	}
-	if r.cur.open {
-		if bytes.HasPrefix(l.text, createdBy) {
-			name, parentID := cutCreator(l.text)
-			r.cur.setCreator(r.names.text(name), parentID)
-			r.stats.UsedBytes += l.size
-			r.await(line{}, callCreator, 0)
-			return
-		}
-		if id, ok := cutOrigin(l.text); ok {
-			r.dropCall()
-			r.cur.addAncestor(id)
-			r.stats.UsedBytes += l.size
-			return
-		}
+	if r.mark(l.text) {
+		r.stats.UsedBytes += l.size
+		return
 	}
-	if inStack {
-		if count, ok := cutElided(l.text); ok {
-			r.dropCall()
-			r.cur.addGap(count)
-			r.stats.UsedBytes += l.size
-			return
-		}
-		if bytes.HasPrefix(l.text, nonGoAt) {
-			r.dropCall()
-			r.cur.addFrame(Frame{Func: "non-Go function"}, nil)
-			r.stats.UsedBytes += l.size
-			return
-		}
-		// A log line may fall between a function line and its position, so
-		// prose does not displace what waits already.
-		if r.call.kind != callGo && r.call.kind != callCreator {
-			r.await(l, callForeign, len(l.text))
-			return
-		}
+	// Any line may name a frame outside Go. A log line may also fall between a
+	// function line and its position, so it does not displace what waits already.
+	if r.inStack() && r.call.kind != callGo && r.call.kind != callCreator {
+		r.await(l, callForeign, len(l.text))
+		return
 	}
 	r.stats.skip(l.offset, l.size, l.text)
+}
+
+// inStack reports whether the block takes more frames.
+func (r *Reader) inStack() bool { return r.cur.open && !r.cur.full }
+
+// mark takes the lines of a stack that mean something by themselves; ok is false
+// for any other line.
+func (r *Reader) mark(text []byte) (ok bool) {
+	if !r.cur.open {
+		return false
+	}
+	if bytes.HasPrefix(text, createdBy) {
+		name, parentID := cutCreator(text)
+		r.cur.setCreator(r.names.text(name), parentID)
+		r.await(line{}, callCreator, 0)
+		return true
+	}
+	if id, ok := cutOrigin(text); ok {
+		r.dropCall()
+		r.cur.addAncestor(id)
+		return true
+	}
+	if !r.inStack() {
+		return false
+	}
+	if count, ok := cutElided(text); ok {
+		r.dropCall()
+		r.cur.addGap(count)
+		return true
+	}
+	if bytes.HasPrefix(text, nonGoAt) {
+		r.dropCall()
+		r.cur.addFrame(Frame{Func: "non-Go function"}, nil)
+		return true
+	}
+	return false
 }
 
 // await makes the line wait for its position.
@@ -253,7 +263,7 @@ func (r *Reader) position(at place) (done *Goroutine) {
 	if len(args) > 0 {
 		args = args[1 : len(args)-1]
 	}
-	if !r.cur.open || r.cur.full {
+	if !r.inStack() {
 		done = r.begin()
 		r.cur.g.Kind = KindHeadless
 	}

@@ -14,7 +14,7 @@ type Stats struct {
 	// Skipped shows the first runs of skipped bytes, no more than 32.
 	Skipped []Skip
 	// Truncated says that the text ends inside a block, so that goroutines may
-	// be missing. A cut exactly between two goroutines cannot be seen.
+	// be missing. A cut just after a position line cannot be seen.
 	Truncated bool
 }
 
@@ -23,8 +23,7 @@ type Skip struct {
 	// Offset is the place of the run in the text, in bytes.
 	Offset int64
 	Bytes  int64
-	// Text is how the run starts, without line ends where lines were joined
-	// by "\n", up to 160 bytes.
+	// Text is how the run starts: up to 160 bytes, its lines joined by "\n".
 	Text string
 }
 
@@ -36,8 +35,9 @@ func (s *Stats) skip(offset, size int64, text []byte) {
 		last := &s.Skipped[n-1]
 		if last.Offset+last.Bytes == offset {
 			last.Bytes += size
-			last.Text += "\n" + string(text[:min(len(text), skipTextBytesMax)])
-			last.Text = last.Text[:min(len(last.Text), skipTextBytesMax)]
+			if room := skipTextBytesMax - len(last.Text) - 1; room >= 0 {
+				last.Text += "\n" + string(text[:min(len(text), room)])
+			}
 			return
 		}
 	}
