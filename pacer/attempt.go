@@ -188,7 +188,7 @@ func (c *call) settle(ctx context.Context, err error) (decision, error) {
 			err = &CallError{ID: c.state.ID, Attempts: c.state.Attempts, Err: err}
 		}
 	} else if u := c.answer.usage; u != nil {
-		c.state.Tokens = u.CompletionTokens
+		c.state.Tokens = max(0, u.CompletionTokens)
 	}
 	r.Tokens = c.state.Tokens
 	if c.p.obs != nil {
