@@ -89,6 +89,9 @@ func (p *play) until(ms int) {
 func (p *play) actor(name string, body func(ctx context.Context) (string, error)) func() {
 	return func() {
 		ctx, cancel := p.w.WithCancel(p.ctx)
+		if p.cancels[name] != nil { // by tooLate
+			cancel(errCancelled)
+		}
 		p.cancels[name] = cancel
 		p.w.Spawn(ctx, name, func(ctx context.Context) {
 			said, err := body(ctx)
@@ -108,9 +111,25 @@ func (p *play) say(what string) {
 
 func (p *play) sayLocked(what string) { p.said = append(p.said, what) }
 
+var errCancelled = errors.New("cancelled")
+
 // cancel cancels an actor's context.
 func (p *play) cancel(name string) func() {
-	return func() { p.cancels[name](errors.New("cancelled")) }
+	return func() { p.cancels[name](errCancelled) }
+}
+
+// tooLate has the context of an actor that does not exist yet cancelled when it begins.
+func (p *play) tooLate(name string) func() {
+	return func() { p.cancels[name] = func(error) {} }
+}
+
+// race does something and cancels an actor before that one can see the effect. On the wall the actor
+// could be quick, so that the order is reversed: the actor may, but need not, hear of it in between.
+func (p *play) race(do func(), name string) func() {
+	if p.w.Virtual() {
+		return all(do, p.cancel(name))
+	}
+	return all(p.cancel(name), do)
 }
 
 // all does several things at one instant, in this order.

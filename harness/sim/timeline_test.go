@@ -22,7 +22,8 @@ func TestSleepTimeline(t *testing.T) {
 				{4, nil, ""},
 				{6, nil, "five woke"},
 				{7, p.cancel("nine"), "nine cancelled"},
-				{8, all(sleeper("late", time.Hour), p.cancel("late")), "late cancelled"},
+				{8, all(p.tooLate("late"), sleeper("late", time.Hour)), "late cancelled"},
+				{9, all(sleeper("cut", time.Hour), p.cancel("cut")), "cut cancelled"},
 				{20, p.cancel("five"), ""},
 			}
 		})
@@ -45,7 +46,10 @@ func TestSemaphoreTimeline(t *testing.T) {
 			}
 			release := func(name string) func() {
 				return func() {
-					if err := leases[name].Release(); err != nil {
+					w.Lock()
+					l := leases[name]
+					w.Unlock()
+					if err := l.Release(); err != nil {
 						p.say(err.Error())
 					}
 				}
@@ -74,9 +78,9 @@ func TestSemaphoreTimeline(t *testing.T) {
 				{9, all(release("b"), try), "c holds; try false"}, // the permit has c's name on it at once
 				{10, state, "2/2 [a c] | [e]"},
 				{11, release("b"), `sim: semaphore "slots": permit 1 was given back already`},
-				{12, all(release("a"), p.cancel("e")), "e cancelled"}, // granted, then cancelled: passed on
+				{12, p.race(release("a"), "e"), "e cancelled"}, // granted, then cancelled: passed on
 				{13, all(state, try), "1/2 [c] | []; try true"},
-				{14, all(acquire("f"), p.cancel("f")), "f cancelled"}, // cancelled before it began
+				{14, all(p.tooLate("f"), acquire("f")), "f cancelled"}, // cancelled before it began
 				{15, all(release("c"), release("d"), state), "0/2 [] | []"},
 			}
 		})
@@ -99,7 +103,7 @@ func TestSemaphorePassesOn(t *testing.T) {
 			return []row{
 				{0, acquire("a"), ""},
 				{1, acquire("b"), ""},
-				{2, all(func() { _ = first.Release() }, p.cancel("a")), "a cancelled; b holds"},
+				{2, p.race(func() { _ = first.Release() }, "a"), "a cancelled; b holds"},
 			}
 		})
 	})
@@ -134,7 +138,7 @@ func TestQueueTimeline(t *testing.T) {
 				{5, p.cancel("p4"), "p4 cancelled"},
 				{6, try, "p3 put; try 1 true"},
 				// A place is promised to p5, which is cancelled before it can come: it is free again.
-				{7, all(try, p.cancel("p5")), "p5 cancelled; try 2 true"},
+				{7, p.race(try, "p5"), "p5 cancelled; try 2 true"},
 				{8, put("p6", 6), "p6 put"},
 				{9, locked(7), ""}, // over the bound
 				{10, put("p8", 8), ""},
@@ -149,7 +153,7 @@ func TestQueueTimeline(t *testing.T) {
 				{19, all(locked(9), try), "g9 got 9; try 0 false"}, // promised to g9: no slipping in
 				{20, get("g12"), ""},
 				// The item is promised to g11, which is cancelled before it can come: it goes to g12.
-				{21, all(locked(10), p.cancel("g11")), "g11 cancelled; g12 got 10"},
+				{21, p.race(locked(10), "g11"), "g11 cancelled; g12 got 10"},
 				{22, get("g13"), ""},
 				{23, q.Close, "g13 sim: queue is closed"},
 				{24, all(put("p14", 14), locked(14), get("g14"), try), "g14 sim: queue is closed; p14 sim: queue is closed; try 0 false"},
@@ -194,7 +198,7 @@ func TestLatchTimeline(t *testing.T) {
 				{1, p.cancel("b"), "b cancelled"},
 				{2, l.Open, "a through; c through"},
 				{3, all(l.Open, wait("d")), "d through"},
-				{4, all(wait("e"), p.cancel("e")), "e cancelled"},
+				{4, all(p.tooLate("e"), wait("e")), "e cancelled"},
 			}
 		})
 	})
@@ -346,7 +350,7 @@ func TestProcessTimeline(t *testing.T) {
 				{2, p.cancel("b"), "b cancelled"},
 				{3, state, "a: process worker 1; main:  0; worker: sleep 0"},
 				{6, nil, "a joined"},
-				{7, all(wait("c"), p.cancel("c")), "c joined"}, // it has ended: that is no wait
+				{7, all(p.tooLate("c"), wait("c")), "c joined"}, // it has ended: that is no wait
 			}
 		})
 	})

@@ -32,6 +32,9 @@ type Wall struct {
 	stopped chan struct{} // closed when every wait must end
 	failed  chan struct{} // closed when failure is set
 	running sync.WaitGroup
+	// patience is how long, on the machine's clock, Run waits for the others after a process has
+	// panicked. It may have had the monitor, and then they will never come.
+	patience time.Duration
 
 	// books guards what follows: Spawn and the making of objects work with and without the monitor.
 	// It is taken after the monitor, if both are.
@@ -55,11 +58,12 @@ func NewWall(opts WallOptions) *Wall {
 		panic(fmt.Sprintf("sim: NewWall: scale %v, want a positive number", opts.Scale))
 	}
 	return &Wall{
-		opts:    opts,
-		start:   time.Now(),
-		stopped: make(chan struct{}),
-		failed:  make(chan struct{}),
-		chooser: newChooser(opts.Seed, opts.Replay, opts.Record),
+		opts:     opts,
+		start:    time.Now(),
+		stopped:  make(chan struct{}),
+		failed:   make(chan struct{}),
+		patience: 5 * time.Second,
+		chooser:  newChooser(opts.Seed, opts.Replay, opts.Record),
 	}
 }
 
@@ -113,10 +117,6 @@ func (x *Wall) Tape() Tape {
 // Note implements World.
 func (x *Wall) Note([]byte) {}
 
-// abandonAfter is how long, on the machine's clock, Run waits for the others after a process has
-// panicked. It may have had the monitor, and then they will never come.
-const abandonAfter = 5 * time.Second
-
 // Run implements World. It returns once every process has: a body that waits for something else than
 // this world must heed its context.
 func (x *Wall) Run(ctx context.Context, main func(ctx context.Context)) error {
@@ -153,7 +153,7 @@ func (x *Wall) Run(ctx context.Context, main func(ctx context.Context)) error {
 	case <-x.failed:
 		select {
 		case <-done:
-		case <-time.After(abandonAfter):
+		case <-time.After(x.patience):
 		}
 	}
 	x.books.Lock()
