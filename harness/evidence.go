@@ -15,7 +15,9 @@ type Evidence struct {
 	Episode    int           `json:"episode"` // counted from 1; 0 for the evidence at the end of a run
 	Capture    int           `json:"capture"` // counted from 1 within the episode
 	At         sim.Instant   `json:"at_ns"`
-	StalledFor time.Duration `json:"stalled_for_ns"` // since the last finished step, or the start of the run
+	StalledFor time.Duration `json:"stalled_for_ns"`           // since the last finished step, or the start of the run
+	DetectedAt sim.Instant   `json:"detected_at_ns,omitempty"` // first capture of the episode; 0 when Episode is
+	EndedAt    sim.Instant   `json:"ended_at_ns,omitempty"`    // the step that ended the episode; 0: it had not ended
 
 	Setup      Setup              `json:"setup"`
 	Totals     Totals             `json:"totals"` // since the start of the run
@@ -27,6 +29,7 @@ type Evidence struct {
 	Samples    []Sample           `json:"samples"`              // from a little before the stall until now, oldest first
 	Router     *RouterView        `json:"router,omitempty"`     // nil: no router log to read
 	Goroutines *GoroutineView     `json:"goroutines,omitempty"` // nil: no dump was taken
+	DumpErr    string             `json:"dump_error,omitempty"` // why a dump that was wanted was not taken
 }
 
 // Setup is the part of the configuration that diagnosis may use.
@@ -61,9 +64,11 @@ type Totals struct {
 	AttemptsTimeout int `json:"attempts_timeout"`
 	AttemptsStatus  int `json:"attempts_status"` // error statuses and error events
 	AttemptsNetwork int `json:"attempts_network"`
-	TokensReceived  int `json:"tokens_received"` // output tokens of attempts that have ended, and those in flight
-	TokensWasted    int `json:"tokens_wasted"`   // received by attempts that failed
-	ToolCalls       int `json:"tool_calls"`      // finished
+	// TokensReceived counts the output tokens of attempts that have ended, and those in flight. In a
+	// window it has all of an attempt's tokens, also those that came before the window began.
+	TokensReceived int `json:"tokens_received"`
+	TokensWasted   int `json:"tokens_wasted"` // received by attempts that failed
+	ToolCalls      int `json:"tool_calls"`    // finished
 }
 
 // AgentState is what an agent was doing. Sub-agents stand beside their parents.
@@ -78,6 +83,8 @@ type AgentState struct {
 	Tool   string      `json:"tool,omitempty"`
 	Call   string      `json:"call,omitempty"`      // id of its call in flight
 	Waits  string      `json:"waits_for,omitempty"` // what its process is parked on
+	// WaitsOn names what its tool says it waits for: locks, a latch, or sub-agents.
+	WaitsOn []string `json:"waits_on,omitempty"`
 }
 
 // Gauge names, as they stand in samples and verdicts. Counters end in _total.
@@ -131,6 +138,13 @@ type RouterView struct {
 	Open     []RouterRequest `json:"open"` // started and not finished, oldest first
 	Last     sim.Instant     `json:"last_ns"`
 	Skipped  int             `json:"skipped_lines"` // lines that are neither
+	// Forgotten counts requests that were open when there were too many to remember.
+	Forgotten int `json:"forgotten,omitempty"`
+	Errors    int `json:"errors"` // finished with a status of 400 or more
+	// What the finished lines give as latency. A router that logs it when the response headers are out
+	// gives less than a stream takes.
+	LatencyMean time.Duration `json:"latency_mean_ns"`
+	LatencyMax  time.Duration `json:"latency_max_ns"`
 }
 
 // RouterRequest is a request that the router has started and not finished.
@@ -142,11 +156,12 @@ type RouterRequest struct {
 // GoroutineView is what the goroutine dump of a capture says about the agents, and what moved since
 // the one before.
 type GoroutineView struct {
-	Total     int          `json:"total"`      // goroutines in the dump
-	Labelled  int          `json:"labelled"`   // those with an agent's label
-	InChat    int          `json:"in_chat"`    // labelled, with a pacer.(*Pacer).Chat frame
-	ByStage   []StageCount `json:"by_stage"`   // labelled, by their stage label, in the order of the stages
-	SameStack int          `json:"same_stack"` // labelled, with the stack and call they had at the capture before; -1: no capture before
+	Total     int          `json:"total"`               // goroutines in the dump
+	Labelled  int          `json:"labelled"`            // those with an agent's label
+	InChat    int          `json:"in_chat"`             // labelled, with a pacer.(*Pacer).Chat frame
+	ByStage   []StageCount `json:"by_stage"`            // labelled, by their stage label, in the order of the stages
+	SameStack int          `json:"same_stack"`          // labelled, with the stack and call they had at the capture before; -1: no capture before
+	Truncated bool         `json:"truncated,omitempty"` // the dump was too large (over 1 GiB) and ends early
 }
 
 // StageCount counts goroutines in a stage.

@@ -1,0 +1,94 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+
+	"example.com/wedge/harness/goroutine"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// dumper takes goroutine dumps of this process. A dump stops the world, so it is taken without the
+// monitor held. It shows all goroutines of the process: runs beside each other in one process get
+// into each other's dumps.
+type dumper struct {
+	w        sim.World
+	capturer goroutine.Capturer
+}
+
+// dump is what a capture knows from the goroutines.
+type dump struct {
+	text    []byte // valid until the next dump
+	profile []byte // for go tool pprof; nil if not asked for
+	view    *GoroutineView
+	all     *goroutine.Dump
+}
+
+// take takes a dump and compares it with the one before, which may be nil. The profile is only taken
+// if somebody will read it.
+func (d *dumper) take(before *goroutine.Dump, withProfile bool) (*dump, error) {
+	d.w.RefreshLabels()
+	text, truncated := d.capturer.Text()
+	out := &dump{text: text}
+	if withProfile {
+		var b bytes.Buffer
+		if err := goroutine.WriteProfile(&b); err != nil {
+			return nil, fmt.Errorf("harness: goroutine profile: %w", err)
+		}
+		out.profile = b.Bytes()
+	}
+	all, err := goroutine.Parse(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("harness: goroutine dump: %w", err)
+	}
+	out.all, out.view = all, viewOf(all, before)
+	out.view.Truncated = truncated
+	return out, nil
+}
+
+// chatFunc is the function that every call of an agent goes through.
+const chatFunc = "pacer.(*Pacer).Chat"
+
+// viewOf counts what the dump says about the agents.
+func viewOf(all, before *goroutine.Dump) *GoroutineView {
+	v := &GoroutineView{Total: len(all.Goroutines), ByStage: []StageCount{}, SameStack: -1}
+	var byStage [pacer.StageCount]int
+	for i := range all.Goroutines {
+		g := &all.Goroutines[i]
+		if agentAndCall(g) == "" {
+			continue
+		}
+		v.Labelled++
+		if g.HasFunc(chatFunc) {
+			v.InChat++
+		}
+		var stage pacer.Stage
+		if stage.UnmarshalText([]byte(g.Label("stage"))) == nil {
+			byStage[stage]++
+		}
+	}
+	for stage, n := range byStage {
+		if n > 0 {
+			v.ByStage = append(v.ByStage, StageCount{Stage: pacer.Stage(stage).String(), Count: n})
+		}
+	}
+	if before == nil {
+		return v
+	}
+	v.SameStack = 0
+	for _, still := range goroutine.Compare(before, all, agentAndCall).Still {
+		v.SameStack += len(still.After)
+	}
+	return v
+}
+
+// agentAndCall is the key by which goroutines of two dumps are compared: an agent in the same call.
+// It is empty for a goroutine that is no agent's.
+func agentAndCall(g *goroutine.Goroutine) string {
+	agent := g.Label("agent")
+	if agent == "" || goroutine.Inherited(g) {
+		return ""
+	}
+	return agent + "\x00" + g.Label("call")
+}

@@ -1,0 +1,155 @@
+package harness
+
+import (
+	"context"
+	"slices"
+
+	"example.com/wedge/harness/sim"
+)
+
+// guard is the watchdog's process. It sleeps until something may be due; steps cost it nothing. What
+// is due is decided by watch.
+func (f *Fleet) guard(ctx context.Context) {
+	for {
+		f.w.Lock()
+		due, wait := f.ledger.watch.look(f.w.Now())
+		if due == orderGiveUp {
+			f.end(GaveUp)
+			f.w.Unlock()
+			return
+		}
+		f.w.Unlock()
+		var err error
+		if due == orderCapture {
+			err = f.captureStall(ctx)
+		} else {
+			err = f.w.Sleep(ctx, wait)
+		}
+		if err == nil {
+			err = f.settleAlone(ctx)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// captureStall captures a stall, if there is one still once the gauges have been read.
+func (f *Fleet) captureStall(ctx context.Context) error {
+	if err := f.sampler.read(ctx); err != nil {
+		return err
+	}
+	turn, err := f.capturing.Acquire(ctx, sim.Party{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = turn.Release() }()
+	f.settle()
+	f.w.Lock()
+	now := f.w.Now()
+	if due, _ := f.ledger.watch.look(now); due != orderCapture || f.why != Running {
+		f.w.Unlock()
+		return nil
+	}
+	ep, e := f.openCapture(now)
+	f.w.Unlock()
+	f.complete(ep, e)
+	return nil
+}
+
+// openCapture does the part of a capture that belongs to one instant. The monitor is held.
+func (f *Fleet) openCapture(now sim.Instant) (*Episode, *Evidence) {
+	number, shot := f.ledger.watch.capture(now)
+	if f.current == nil {
+		f.current = &Episode{Number: number, StartedAt: f.ledger.watch.last, DetectedAt: now}
+		if f.o.Bundle != nil {
+			f.current.Dir = stallDir(number)
+		}
+	}
+	e := f.snapshot(now)
+	e.Episode, e.Capture, e.DetectedAt = number, shot, f.current.DetectedAt
+	f.ledger.journal.stall(now, number, shot, e.StalledFor, f.ledger.calls, f.ledger.sent())
+	return f.current, e
+}
+
+// complete does the rest, for which the monitor is not held, and writes it down.
+func (f *Fleet) complete(ep *Episode, e *Evidence) {
+	if e.Capture == 1 {
+		f.keep(ep)
+	}
+	d := f.fill(e)
+	if ep.First == nil {
+		ep.First = e
+	}
+	ep.Before, ep.Latest = ep.Latest, e
+	writeCapture(f.o.Bundle, ep.Dir, e, d)
+	f.judge(ep)
+	f.o.Bundle.Flush()
+}
+
+// keep makes room for an episode: the first ones stay, and of the others the last.
+func (f *Fleet) keep(ep *Episode) {
+	f.dumped = nil
+	if n := f.o.Watchdog.EpisodesKept; len(f.episodes) == n {
+		if dropped := f.episodes[n-1]; dropped.Dir != "" {
+			f.o.Bundle.RemoveAll(dropped.Dir)
+		}
+		f.episodes = f.episodes[:n-1]
+	}
+	f.episodes = append(f.episodes, ep)
+}
+
+// stallEnded is told by the ledger, with the monitor held, that a step has ended a stall. The verdict
+// follows: see settle.
+func (f *Fleet) stallEnded(_ int, at sim.Instant) {
+	if f.current != nil {
+		f.current.EndedAt = at
+		f.current = nil
+	}
+}
+
+// settleAlone is settle for who does not capture.
+func (f *Fleet) settleAlone(ctx context.Context) error {
+	turn, err := f.capturing.Acquire(ctx, sim.Party{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = turn.Release() }()
+	f.settle()
+	return nil
+}
+
+// settle judges the episodes that have ended once more, now that their end is known. capturing is
+// held.
+func (f *Fleet) settle() {
+	for _, ep := range slices.Backward(f.episodes) {
+		f.w.Lock()
+		ended := ep.EndedAt
+		f.w.Unlock()
+		if ep.judged {
+			return // and so are those before it
+		}
+		if ended == 0 || ep.Latest == nil {
+			continue
+		}
+		e := *ep.Latest // somebody may hold the one without an end
+		e.EndedAt = ended
+		if ep.First == ep.Latest {
+			ep.First = &e
+		}
+		ep.Latest = &e
+		ep.judged = true
+		f.judge(ep)
+	}
+}
+
+// judge asks for a verdict and writes it.
+func (f *Fleet) judge(ep *Episode) {
+	if f.o.Judge == nil {
+		return
+	}
+	verdict := f.o.Judge(ep.Latest, ep.Before)
+	if ep.Dir != "" {
+		f.o.Bundle.WriteJSON(ep.Dir+"/"+VerdictFile, verdict)
+	}
+}

@@ -1,0 +1,77 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"example.com/wedge/agents"
+)
+
+// hire lets an agent work on the next task, on a process that has the agent's name, so that a dump, a
+// table of processes and a list of waiters call it the same. When the agent has done its task, its
+// process hires the next one and ends: this is all there is to a worker. first is for the first ones,
+// which start over a while. The monitor must not be held.
+func (f *Fleet) hire(first bool) {
+	i, ok := f.tasks.TryGet()
+	f.w.Lock()
+	if !ok || f.why != Running {
+		f.working--
+		if f.working == 0 {
+			f.end(Completed)
+		}
+		f.w.Unlock()
+		return
+	}
+	f.w.Unlock()
+	name := f.nameOf("agent", i)
+	f.w.Spawn(f.crew, name, func(ctx context.Context) {
+		if first && f.w.Sleep(ctx, f.startOf(name)) != nil {
+			return
+		}
+		f.work(ctx, name, f.taskOf(i))
+		f.hire(false)
+	})
+}
+
+// work runs an agent on a task.
+func (f *Fleet) work(ctx context.Context, name string, task agents.Task) {
+	f.w.Lock()
+	f.ledger.taskStarted(name, task.ID)
+	f.w.Unlock()
+	err := f.o.Run(ctx, name, task)
+	f.w.Lock()
+	defer f.w.Unlock()
+	if f.ledger.closed { // it was cancelled because the run is over
+		return
+	}
+	f.ledger.taskEnded(name, task.ID, err)
+	if err != nil && len(f.failures) < failuresMax {
+		f.failures = append(f.failures, Failure{Agent: name, Task: task.ID, At: f.w.Now(), Err: err})
+	}
+}
+
+// startOf draws when one of the first agents starts.
+func (f *Fleet) startOf(agent string) time.Duration {
+	if f.o.Fleet.StartSpread == 0 {
+		return 0
+	}
+	s := f.w.Stream(agent, "start")
+	return time.Duration(s.Float64() * float64(f.o.Fleet.StartSpread))
+}
+
+func (f *Fleet) taskOf(i int) agents.Task {
+	if f.o.Tasks != nil {
+		return f.o.Tasks[i]
+	}
+	return agents.Task{ID: f.nameOf("task", i)}
+}
+
+// nameOf returns such names as agent-01, with as many digits as the largest number has, at least two.
+func (f *Fleet) nameOf(what string, i int) string {
+	width := 2
+	for n := f.o.Fleet.Agents; n >= 100; n /= 10 {
+		width++
+	}
+	return fmt.Sprintf("%s-%0*d", what, width, i+1)
+}

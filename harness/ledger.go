@@ -1,0 +1,268 @@
+package harness
+
+import (
+	"slices"
+	"time"
+
+	"example.com/wedge/agents"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// Ledger keeps the books of a run as it happens: what has finished, who is at what. It observes a
+// pacer and the agents of a [Fleet], writes the journal, and tells the watchdog of steps. An event
+// costs the same however many agents there are, and allocates nothing but for the start of an agent.
+// It is safe for concurrent use. Make one with [NewLedger].
+type Ledger struct {
+	w       sim.World
+	journal *Journal
+
+	// Guarded by the monitor.
+	watch   watch
+	ended   func(episode int, at sim.Instant) // told when a step ends a stall; nil: nobody is
+	closed  bool                              // the run is over: what comes now is its tear-down
+	total   Totals                            // tokens in flight not counted
+	atStep  Totals                            // total at the latest step
+	inStage [pacer.StageCount]int             // calls in flight
+	calls   int                               // in flight
+	byName  map[string]*member
+	oldest  *member // agents at work, in the order of their start
+	newest  *member
+	live    int
+}
+
+// member is an agent at work.
+type member struct {
+	state        *agents.State
+	older, newer *member
+}
+
+// NewLedger returns empty books of w's run. The journal may be nil.
+func NewLedger(w sim.World, j *Journal) *Ledger {
+	return &Ledger{w: w, journal: j, byName: map[string]*member{}}
+}
+
+// CallObserver returns what a pacer is to be given as its observer.
+func (l *Ledger) CallObserver() pacer.Observer { return (*callBook)(l) }
+
+// AgentObserver returns what agents are to be given as their observer.
+func (l *Ledger) AgentObserver() agents.Observer { return (*agentBook)(l) }
+
+// Progress is what a run looks like at one instant, for people who watch it.
+type Progress struct {
+	At         sim.Instant
+	Totals     Totals
+	Agents     int // at work, sub-agents included
+	Calls      int // in flight
+	Sent       int // attempts under way at the servers, by the agents' count
+	ByStage    [pacer.StageCount]int
+	Stall      int           // number of the stall that is open; 0: none
+	StalledFor time.Duration // since the latest step, or the start of the run
+}
+
+// Progress returns the state of the run. The monitor must not be held.
+func (l *Ledger) Progress() Progress {
+	l.w.Lock()
+	defer l.w.Unlock()
+	now := l.w.Now()
+	return Progress{
+		At: now, Totals: l.total, Agents: l.live, Calls: l.calls, Sent: l.sent(), ByStage: l.inStage,
+		Stall: l.watch.open, StalledFor: now.Sub(l.watch.last),
+	}
+}
+
+// sent returns how many attempts the servers should know of.
+func (l *Ledger) sent() int {
+	return l.inStage[pacer.StageHeaders] + l.inStage[pacer.StageFirstToken] + l.inStage[pacer.StageStream]
+}
+
+// window returns what has happened since the latest step.
+func (l *Ledger) window() Totals {
+	t, from := l.total, &l.atStep
+	t.AgentsDone -= from.AgentsDone
+	t.AgentsFailed -= from.AgentsFailed
+	t.Steps -= from.Steps
+	t.CallsCompleted -= from.CallsCompleted
+	t.CallsFailed -= from.CallsFailed
+	t.Attempts -= from.Attempts
+	t.AttemptsTimeout -= from.AttemptsTimeout
+	t.AttemptsStatus -= from.AttemptsStatus
+	t.AttemptsNetwork -= from.AttemptsNetwork
+	t.TokensReceived -= from.TokensReceived
+	t.TokensWasted -= from.TokensWasted
+	t.ToolCalls -= from.ToolCalls
+	return t
+}
+
+// agentStates returns what every agent at work is doing.
+func (l *Ledger) agentStates() []AgentState {
+	out := make([]AgentState, 0, l.live)
+	for m := l.oldest; m != nil; m = m.newer {
+		s := m.state
+		out = append(out, AgentState{
+			Name: s.Name, Task: s.Task, Parent: s.Parent, Round: s.Round, Step: s.Step,
+			Stage: s.Stage, Since: s.Since, Tool: s.Tool, Call: s.Call, WaitsOn: slices.Clone(s.WaitsFor),
+		})
+	}
+	return out
+}
+
+// taskStarted and taskEnded are the fleet's: an agent may be of any kind. The monitor is held.
+func (l *Ledger) taskStarted(agent, task string) {
+	l.journal.taskStart(l.w.Now(), agent, task)
+}
+
+func (l *Ledger) taskEnded(agent, task string, err error) {
+	if err == nil {
+		l.total.AgentsDone++
+	} else {
+		l.total.AgentsFailed++
+	}
+	l.journal.agentEnd(l.w.Now(), agent, task, "", err)
+}
+
+func (l *Ledger) add(s *agents.State) {
+	m := &member{state: s, older: l.newest}
+	if l.newest != nil {
+		l.newest.newer = m
+	} else {
+		l.oldest = m
+	}
+	l.newest = m
+	l.byName[s.Name] = m
+	l.live++
+}
+
+func (l *Ledger) remove(name string) {
+	m := l.byName[name]
+	if m == nil {
+		return
+	}
+	delete(l.byName, name)
+	if m.older != nil {
+		m.older.newer = m.newer
+	} else {
+		l.oldest = m.newer
+	}
+	if m.newer != nil {
+		m.newer.older = m.older
+	} else {
+		l.newest = m.older
+	}
+	l.live--
+}
+
+// agentBook is the ledger as agents see it. Two types, since both observers have a StageChanged.
+type agentBook Ledger
+
+var _ agents.Observer = (*agentBook)(nil)
+
+func (b *agentBook) AgentStarted(s *agents.State) {
+	if l := (*Ledger)(b); !l.closed {
+		l.add(s)
+	}
+}
+
+// StageChanged has nothing to do: the state is the agent's own, and is read when it is asked for.
+func (b *agentBook) StageChanged(*agents.State) {}
+
+func (b *agentBook) ToolCalled(s *agents.State, c agents.ToolCall) {
+	l := (*Ledger)(b)
+	if l.closed {
+		return
+	}
+	l.total.ToolCalls++
+	l.journal.toolEnd(l.w.Now(), s, &c)
+}
+
+func (b *agentBook) StepDone(s *agents.State) {
+	l := (*Ledger)(b)
+	if l.closed {
+		return
+	}
+	now := l.w.Now()
+	l.total.Steps++
+	l.atStep = l.total
+	l.journal.stepEnd(now, s)
+	stalledFor := now.Sub(l.watch.last)
+	if episode := l.watch.step(now); episode != 0 {
+		l.journal.stallEnd(now, episode, stalledFor)
+		if l.ended != nil {
+			l.ended(episode, now)
+		}
+	}
+}
+
+func (b *agentBook) AgentEnded(s *agents.State, err error) {
+	l := (*Ledger)(b)
+	if l.closed {
+		return
+	}
+	l.remove(s.Name)
+	if s.Parent != "" { // the end of a task is told by the fleet
+		l.journal.agentEnd(l.w.Now(), s.Name, s.Task, s.Parent, err)
+	}
+}
+
+// callBook is the ledger as a pacer sees it.
+type callBook Ledger
+
+var _ pacer.Observer = (*callBook)(nil)
+
+func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
+	l := (*Ledger)(b)
+	if m := l.byName[s.Agent]; m != nil {
+		m.state.Follow(s)
+	}
+	if l.closed {
+		return
+	}
+	if from == pacer.StageThink { // the call's first
+		l.calls++
+	} else {
+		l.inStage[from]--
+	}
+	switch s.Stage {
+	case pacer.StageDone: // CallEnded follows, and says it better than a line would here
+		l.calls--
+		return
+	case pacer.StageConnect:
+		l.total.Attempts++
+	}
+	l.inStage[s.Stage]++
+	l.journal.stage(s, from)
+}
+
+func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
+	l := (*Ledger)(b)
+	if l.closed {
+		return
+	}
+	t := &l.total
+	t.TokensReceived += r.Tokens
+	if r.Outcome != pacer.AttemptOK {
+		t.TokensWasted += r.Tokens
+	}
+	switch r.Outcome {
+	case pacer.AttemptTimeout:
+		t.AttemptsTimeout++
+	case pacer.AttemptStatus:
+		t.AttemptsStatus++
+	case pacer.AttemptNetwork:
+		t.AttemptsNetwork++
+	}
+	l.journal.attemptEnd(l.w.Now(), s, &r)
+}
+
+func (b *callBook) CallEnded(s *pacer.CallState, tokens int, err error) {
+	l := (*Ledger)(b)
+	if l.closed {
+		return
+	}
+	if err == nil {
+		l.total.CallsCompleted++
+	} else {
+		l.total.CallsFailed++
+	}
+	l.journal.callEnd(l.w.Now(), s, tokens, err)
+}

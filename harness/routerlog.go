@@ -1,0 +1,198 @@
+package harness
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"time"
+
+	"example.com/wedge/harness/sim"
+)
+
+// RouterLog is an io.Writer for the log of SGLang's router. It passes whole lines on, and keeps book
+// of the requests that have a started line and no finished one. It does not mind colours, junk, and
+// lines that come in pieces. It takes bounded memory, and never fails. It is safe for concurrent use,
+// with or without the monitor held: it has a lock of its own, and is no simulated code. Make one with
+// [NewRouterLog].
+type RouterLog struct {
+	w     sim.World
+	tee   io.Writer
+	start time.Time
+
+	mu      sync.Mutex // guards the rest
+	partial []byte     // of a line whose end has not come
+	drop    bool       // the rest of the line is dropped, for it is too long
+	plain   []byte     // scratch: a line without colours
+
+	view         RouterView // without Open
+	byID         map[string]*routerEntry
+	oldest, last *routerEntry // open ones, in the order of their start
+	latencies    int          // finished lines that had one
+	latencySum   float64      // ns; a sum of durations could overflow
+	open         int          // requests, so the sum of n
+}
+
+// routerEntry is an open request, or several with one id.
+type routerEntry struct {
+	RouterRequest
+	n            int
+	older, newer *routerEntry
+}
+
+// Bounds of a RouterLog.
+const (
+	routerLineMax = 64 << 10 // bytes of a line
+	routerOpenMax = 64 << 10 // open requests; beyond that the oldest are forgotten, and counted
+)
+
+// NewRouterLog returns a reader that passes lines on to tee, which may be nil. start is the calendar
+// time at which the run began, for the log of a real router. The zero time is for a simulated router,
+// whose timestamps are those of [sim.Instant.Time].
+func NewRouterLog(w sim.World, tee io.Writer, start time.Time) *RouterLog {
+	if tee == nil {
+		tee = io.Discard
+	}
+	return &RouterLog{w: w, tee: tee, start: start, byID: map[string]*routerEntry{}}
+}
+
+// Write implements io.Writer. It never fails.
+func (r *RouterLog) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for rest := p; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			r.hold(rest)
+			break
+		}
+		r.complete(rest[:end+1])
+		rest = rest[end+1:]
+	}
+	return len(p), nil
+}
+
+// hold keeps the start of a line, unless it is too long to be one.
+func (r *RouterLog) hold(piece []byte) {
+	if r.drop || len(r.partial)+len(piece) > routerLineMax {
+		r.partial, r.drop = r.partial[:0], true
+		return
+	}
+	r.partial = append(r.partial, piece...)
+}
+
+// complete takes the end of a line, its line end included.
+func (r *RouterLog) complete(line []byte) {
+	if len(r.partial) > 0 || r.drop {
+		r.hold(line)
+		line = r.partial
+		r.partial = r.partial[:0]
+	}
+	if r.drop || len(line) > routerLineMax {
+		r.drop = false
+		r.view.Skipped++
+		return
+	}
+	_, _ = r.tee.Write(line) // a log keeps its errors
+	r.plain = appendPlain(r.plain[:0], line)
+	ev, ok := parseRouterLine(r.plain)
+	if !ok {
+		r.view.Skipped++
+		return
+	}
+	at := r.w.Now()
+	if !ev.at.IsZero() {
+		at = r.instant(ev.at)
+	}
+	r.view.Last = max(r.view.Last, at)
+	if ev.finished {
+		r.finish(&ev)
+	} else {
+		r.begin(ev.id, at)
+	}
+}
+
+func (r *RouterLog) instant(at time.Time) sim.Instant {
+	if r.start.IsZero() {
+		return sim.InstantOf(at)
+	}
+	return sim.Instant(at.Sub(r.start))
+}
+
+func (r *RouterLog) begin(id string, at sim.Instant) {
+	r.view.Started++
+	r.open++
+	if e := r.byID[id]; e != nil {
+		e.n++
+		r.forget()
+		return
+	}
+	e := &routerEntry{RouterRequest: RouterRequest{ID: id, Since: at}, n: 1, older: r.last}
+	if r.last != nil {
+		r.last.newer = e
+	} else {
+		r.oldest = e
+	}
+	r.last = e
+	r.byID[id] = e
+	r.forget()
+}
+
+// forget keeps the bound.
+func (r *RouterLog) forget() {
+	for r.open > routerOpenMax {
+		r.open -= r.oldest.n
+		r.view.Forgotten += r.oldest.n
+		r.remove(r.oldest)
+	}
+}
+
+func (r *RouterLog) finish(ev *routerEvent) {
+	r.view.Finished++
+	if ev.status >= 400 {
+		r.view.Errors++
+	}
+	if ev.hasLatency {
+		r.latencies++
+		r.latencySum += float64(ev.latency)
+		r.view.LatencyMax = max(r.view.LatencyMax, ev.latency)
+	}
+	e := r.byID[ev.id]
+	if e == nil {
+		return
+	}
+	r.open--
+	if e.n--; e.n == 0 {
+		r.remove(e)
+	}
+}
+
+func (r *RouterLog) remove(e *routerEntry) {
+	delete(r.byID, e.ID)
+	if e.older != nil {
+		e.older.newer = e.newer
+	} else {
+		r.oldest = e.newer
+	}
+	if e.newer != nil {
+		e.newer.older = e.older
+	} else {
+		r.last = e.older
+	}
+}
+
+// View returns what the log has said so far.
+func (r *RouterLog) View() RouterView {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.view
+	v.Open = make([]RouterRequest, 0, r.open)
+	for e := r.oldest; e != nil; e = e.newer {
+		for range e.n {
+			v.Open = append(v.Open, e.RouterRequest)
+		}
+	}
+	if r.latencies > 0 {
+		v.LatencyMean = time.Duration(r.latencySum / float64(r.latencies))
+	}
+	return v
+}
