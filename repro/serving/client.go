@@ -1,0 +1,119 @@
+package serving
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+
+	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// ClientConfig is what a client is like. The zero value has no limit.
+type ClientConfig struct {
+	ConnectionsMax int // at once; 0: no limit
+}
+
+// Client talks to the servers in memory, and so stands for an HTTP client with its connection pool.
+// It is safe for concurrent use. Make one with [NewClient].
+type Client struct {
+	s           *Stack
+	connections *sim.Semaphore // nil: no limit
+	index       int            // 0: what the index of every tool call points to
+}
+
+var _ pacer.Backend = (*Client)(nil)
+
+// NewClient returns a client of the stack, in the stack's world. A pool with a limit is the semaphore
+// "connections", whose parties are agents and their attempts.
+func NewClient(s *Stack, cfg ClientConfig) *Client {
+	c := &Client{s: s}
+	if cfg.ConnectionsMax > 0 {
+		c.connections = sim.NewSemaphore(s.w, "connections", cfg.ConnectionsMax)
+	}
+	return c
+}
+
+// Open implements pacer.Backend.
+func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCompletionRequest) (pacer.Stream, error) {
+	q := NewRequest(a.ID, &req)
+	q.Stream = true
+	lease, err := c.connect(ctx, a, &q)
+	if err != nil {
+		return nil, err
+	}
+	if a.Connected != nil {
+		a.Connected()
+	}
+	st := &stream{ctx: ctx, c: c, lease: lease, model: req.Model}
+	st.usage = req.StreamOptions != nil && req.StreamOptions.IncludeUsage
+	st.h.submit(c.s, &q)
+	if err := st.h.WaitHeaders(ctx); err != nil {
+		_ = st.Close() // nothing is left that could be lost
+		return nil, c.s.statusError(err)
+	}
+	return st, nil
+}
+
+// connect takes a connection out of the pool, or makes one.
+func (c *Client) connect(ctx context.Context, a *pacer.Attempt, q *Request) (sim.Lease, error) {
+	var lease sim.Lease
+	if c.connections != nil {
+		var err error
+		lease, err = c.connections.Acquire(ctx, sim.Party{Name: a.Of.Agent, What: a.ID})
+		if err != nil {
+			return lease, err
+		}
+	}
+	delay, err := c.s.Connection(q)
+	if err == nil && delay > 0 {
+		err = c.s.w.Sleep(ctx, delay)
+	}
+	if err != nil {
+		_ = lease.Release() // it is held, so this cannot fail
+	}
+	return lease, err
+}
+
+// Connection asks the faults of the connection about a request that is about to be sent: it is to be
+// delayed, or the connection is reset, which is [ErrReset].
+func (s *Stack) Connection(q *Request) (delay time.Duration, err error) {
+	s.w.Lock()
+	defer s.w.Unlock()
+	o := q.occasion(s.w.Now())
+	if s.faults.Fires(fault.Connection, fault.Reset, o) != nil {
+		return 0, ErrReset
+	}
+	if f := s.faults.Fires(fault.Connection, fault.Latency, o); f != nil {
+		delay = f.Delay
+	}
+	return delay, nil
+}
+
+// statusError turns a refusal into what a pacer knows, and leaves other errors as they are.
+func (s *Stack) statusError(err error) error {
+	var r *Refusal
+	if !errors.As(err, &r) {
+		return err
+	}
+	e := &pacer.StatusError{Status: r.Status, Message: r.Message}
+	e.RetryAfter, e.HasRetryAfter = retryAfter(r.RetryAfter, s.w.Now())
+	return e
+}
+
+// retryAfter reads a Retry-After header: a number of seconds, or a date. It says whether there is one
+// that can be read.
+func retryAfter(header string, now sim.Instant) (time.Duration, bool) {
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
+	if t, err := time.Parse(httpDate, header); err == nil {
+		return max(0, sim.InstantOf(t).Sub(now)), true
+	}
+	return 0, false
+}
