@@ -1,0 +1,203 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/wedge/harness"
+)
+
+// Diagnose says what the evidence of a capture shows. before is an earlier capture of the same
+// episode; it may be nil, and then movement is judged from the samples and from the instants of the
+// last tokens and bytes. It never fails: evidence that does not decide gives cause unknown and says
+// what is missing. The fields of the verdict that are not about the evidence are left to the caller.
+func Diagnose(now, before *harness.Evidence) Verdict {
+	if now == nil {
+		now = &harness.Evidence{}
+	}
+	r := newReading(now, before)
+	ranked := judgeAll(r)
+	v := Verdict{
+		Schema:      Schema,
+		DetectedAtS: seconds(age(now.At, 0)),
+		StalledForS: seconds(max(0, now.StalledFor)),
+		Agents:      r.agents,
+		Calls:       r.callCounts(),
+		Gauges:      r.gauges.latestGauges(),
+		Stages:      r.stages(),
+		Waits:       WaitCounts{Cycle: r.graph.Cycle, Edges: r.graph.Waits()},
+		Hypotheses:  make([]Hypothesis, len(ranked)),
+		Next:        []string{},
+		Missing:     r.missing(),
+		Sides:       r.sides,
+	}
+	for i := range ranked {
+		v.Hypotheses[i] = ranked[i].hypothesis()
+	}
+	v.conclude(r, ranked)
+	return v
+}
+
+// stalled says whether the capture belongs to a stall at all.
+func (r *reading) stalled() bool {
+	return r.now.Episode > 0 || r.now.Setup.StallAfter > 0 && r.now.StalledFor >= r.now.Setup.StallAfter
+}
+
+// conclude sets the outcome, the summary and what to try.
+func (v *Verdict) conclude(r *reading, ranked []judged) {
+	if r.atRest() {
+		v.Summary = v.rest(r)
+		return
+	}
+	best := &ranked[0]
+	found := best.status == Supported && (r.stalled() || best.outcome == Deadlocked)
+	why := ""
+	switch {
+	case found:
+		v.Outcome, v.Layer, v.Cause = best.outcome, best.judgement.layer, best.name
+		why = best.because(r)
+		v.Next = append(v.Next, best.next(r)...)
+	case !r.stalled():
+		v.Outcome, v.Layer, v.Cause = Slow, LayerNone, CauseNone
+		why = "This is no stall: the work goes on."
+	default:
+		u := r.unknown()
+		v.Outcome, v.Layer, v.Cause = u.outcome, u.layer, u.cause
+		why = u.why
+		v.Next = append(v.Next, openQuestions(ranked)...)
+	}
+	parts := []string{r.stallText(), r.whereText(), why}
+	if found {
+		parts = append(parts, besides(ranked[1:])...)
+	}
+	if v.Cause == CauseUnknown && len(v.Missing) > 0 {
+		parts = append(parts, "Cannot tell more: missing "+list(v.Missing)+".")
+	}
+	v.Summary = strings.Join(parts, " ")
+}
+
+// atRest says that nobody is at work and nothing is out.
+func (r *reading) atRest() bool {
+	return r.agents.Blocked+r.agents.SubAgents == 0 && len(r.calls) == 0
+}
+
+// rest concludes evidence in which nobody is at work.
+func (v *Verdict) rest(r *reading) string {
+	a := &r.agents
+	v.Layer, v.Cause = LayerNone, CauseNone
+	left := a.Total - a.Done - a.Failed
+	switch {
+	case a.Total == 0:
+		v.Outcome = Completed
+		return "There is nothing to do: no agent has a task, and no request is out. That the servers are idle is no finding."
+	case left <= 0 && a.Failed == 0:
+		v.Outcome = Completed
+		return fmt.Sprintf("All %s are done, after %s.", count(a.Total, "task"), secs(age(r.now.At, 0)))
+	case left <= 0:
+		v.Outcome = Failed
+		return fmt.Sprintf("%s done and %d failed, after %s.", does(a.Done, "task", "is", "are"), a.Failed, secs(age(r.now.At, 0)))
+	case !r.stalled():
+		v.Outcome = Slow
+		return fmt.Sprintf("%s left, and no agent is at work at this moment.", does(left, "task", "is", "are"))
+	}
+	v.Outcome, v.Layer, v.Cause = Wedged, LayerHarness, CauseUnknown
+	v.Next = append(v.Next, "look at who hands out tasks: some are left, and nobody works on one")
+	return fmt.Sprintf("No step has finished for %s: %s left, no agent is at work on one, and no request is out.", secs(max(0, r.now.StalledFor)), does(left, "task", "is", "are"))
+}
+
+// stallText says since when nothing has finished, and for how many.
+func (r *reading) stallText() string {
+	text := fmt.Sprintf("No step has finished for %s", secs(max(0, r.now.StalledFor)))
+	if start := r.now.At.Seconds() - r.now.StalledFor.Seconds(); start > 0 {
+		text += fmt.Sprintf(" (since %.1f s of the run)", start)
+	}
+	if n := r.agents.SubAgents; n > 0 {
+		return text + fmt.Sprintf(": %s at work for %s.", does(r.agents.Blocked, "agent", "is", "are"), count(n, "sub-agent"))
+	}
+	return text + fmt.Sprintf("; %s at work, %d of %d tasks done.", does(r.agents.Blocked, "agent", "is", "are"), r.agents.Done, r.agents.Total)
+}
+
+// whereText says where the calls are.
+func (r *reading) whereText() string {
+	var parts []string
+	for _, row := range r.stages() {
+		n, noun := row.Calls, "call"
+		if n == 0 {
+			n, noun = row.Agents, "agent"
+		}
+		where := row.AgentStage
+		switch row.ServerStage {
+		case ServerNotSent:
+		case ServerUnknown:
+			where += " (unknown to the servers)"
+		case ServerUnseen:
+		default:
+			where += " (at the servers in " + row.ServerStage + ")"
+		}
+		parts = append(parts, fmt.Sprintf("%s in %s for up to %.1f s", does(n, noun, "is", "are"), where, row.OldestS))
+	}
+	text := "No call is in flight."
+	if len(parts) > 0 {
+		text = upper(list(parts)) + "."
+	}
+	if p := &r.pool; p.limited {
+		text += fmt.Sprintf(" Of %d slots %d %s held", p.capacity, p.inUse, verb(p.inUse, "is", "are"))
+		if p.waiting > 0 {
+			text += fmt.Sprintf(", and %s for one", does(p.waiting, "agent", "waits", "wait"))
+		}
+		text += "."
+	}
+	return text
+}
+
+// besides tells what else is seen, in the words of the causes.
+func besides(others []judged) []string {
+	var out []string
+	for i := range others {
+		o := &others[i]
+		if o.status != Refuted && o.score >= besideMin && o.beside != "" {
+			out = append(out, o.beside+" ("+string(o.name)+")")
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []string{"Besides, " + list(out) + "."}
+}
+
+// openQuestions lists what would decide, the most promising first.
+func openQuestions(ranked []judged) []string {
+	var out []string
+	for i := range ranked {
+		if o := &ranked[i]; o.status == Open && o.decideBy != "" && len(out) < 3 {
+			out = append(out, string(o.name)+" would be decided by "+o.decideBy)
+		}
+	}
+	return out
+}
+
+// missing lists what the evidence lacks.
+func (r *reading) missing() []string {
+	out := []string{}
+	switch {
+	case r.sides.Usable || r.now.Setup.Agents == 0:
+	case r.now.Router == nil:
+		out = append(out, "a router log")
+	default:
+		out = append(out, "a router log with request lines (this one has none, so that a request is not in it says nothing)")
+	}
+	g := &r.gauges
+	switch {
+	case g.loaded > 0 || r.sides.Sent == 0:
+	case g.failed > 0 && g.err != "":
+		out = append(out, "gauges (the servers could not be read: "+g.err+")")
+	case g.unloaded > 0:
+		out = append(out, "gauges read while requests were out")
+	default:
+		out = append(out, "gauges of the servers")
+	}
+	if r.sides.Sent > 0 && !r.moved.ok {
+		out = append(out, "an earlier capture to compare with")
+	}
+	return out
+}

@@ -1,0 +1,217 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
+)
+
+// gaugeIndex numbers the gauges that the diagnosis reads.
+type gaugeIndex int
+
+const (
+	routerInFlight gaugeIndex = iota
+	routerQueued
+	prefillBootstrap
+	prefillQueue
+	prefillRunning
+	prefillInflight
+	decodePrealloc
+	decodeTransfer
+	decodeQueue
+	decodeRunning
+	decodeKV
+	prefillTokens
+	decodeTokens
+	gaugeCount
+)
+
+func gaugeOf(name string) (gaugeIndex, bool) {
+	switch name {
+	case harness.GaugeRouterInFlight:
+		return routerInFlight, true
+	case harness.GaugeRouterQueued:
+		return routerQueued, true
+	case harness.GaugePrefillBootstrap:
+		return prefillBootstrap, true
+	case harness.GaugePrefillQueue:
+		return prefillQueue, true
+	case harness.GaugePrefillRunning:
+		return prefillRunning, true
+	case harness.GaugePrefillInflight:
+		return prefillInflight, true
+	case harness.GaugeDecodePrealloc:
+		return decodePrealloc, true
+	case harness.GaugeDecodeTransfer:
+		return decodeTransfer, true
+	case harness.GaugeDecodeQueue:
+		return decodeQueue, true
+	case harness.GaugeDecodeRunning:
+		return decodeRunning, true
+	case harness.GaugeDecodeKV:
+		return decodeKV, true
+	case harness.GaugePrefillTokens:
+		return prefillTokens, true
+	case harness.GaugeDecodeTokens:
+		return decodeTokens, true
+	}
+	return 0, false
+}
+
+// stat sums up the readings of one gauge over a window, each taken while requests were out. The
+// zero value is no reading.
+type stat struct {
+	n              int
+	min, max, mean float64
+	first, last    float64
+	from, to       sim.Instant // of the first and the last reading
+}
+
+func (s *stat) add(at sim.Instant, v float64) {
+	if s.n == 0 {
+		*s = stat{n: 1, min: v, max: v, mean: v, first: v, last: v, from: at, to: at}
+		return
+	}
+	s.n++
+	s.min, s.max = min(s.min, v), max(s.max, v)
+	s.mean += (v - s.mean) / float64(s.n)
+	if at >= s.to {
+		s.last, s.to = v, at
+	}
+	if at < s.from {
+		s.first, s.from = v, at
+	}
+}
+
+func (s *stat) ok() bool { return s.n > 0 }
+
+// rate reads the gauge as a counter: its growth a second. It is not ok over less than stillMin, nor
+// for a counter that went back, which means that its server was started anew.
+func (s *stat) rate() (perSecond float64, over time.Duration, ok bool) {
+	over = age(s.to, s.from)
+	if s.n < 2 || over < stillMin || s.last < s.first {
+		return 0, over, false
+	}
+	return (s.last - s.first) / over.Seconds(), over, true
+}
+
+// readings are the gauges of an evidence. A reading that was taken while nothing was asked of the
+// servers says nothing, and is left out of everything but the latest values.
+type readings struct {
+	recent   [gaugeCount]stat // over recentFor
+	stall    [gaugeCount]stat // since the last finished step, but at least over recentFor
+	loaded   int              // samples in the recent window that were taken under load
+	unloaded int              // and those that were not
+	failed   int              // samples in the recent window without gauges
+	err      string           // of the latest of these
+	sentMin  int              // least load of the loaded ones
+	sentMax  int
+	from, to sim.Instant // of the first and the last of the loaded ones
+	latest   *harness.Sample
+}
+
+// readGauges reads the samples of an evidence.
+func readGauges(ev *harness.Evidence) readings {
+	var r readings
+	recent := max(recentFor, recentSamples*min(max(ev.Setup.SampleEvery, 0), time.Hour))
+	stall := max(recent, ev.StalledFor)
+	for i := range ev.Samples {
+		s := &ev.Samples[i]
+		if old := age(ev.At, s.At); s.At <= ev.At && old <= stall {
+			r.read(s, old <= recent)
+		}
+	}
+	return r
+}
+
+func (r *readings) read(s *harness.Sample, recent bool) {
+	if len(s.Gauges) == 0 {
+		if recent {
+			r.failed++
+			r.err = s.Err
+		}
+		return
+	}
+	r.latest = s
+	if s.Sent <= 0 {
+		if recent {
+			r.unloaded++
+		}
+		return
+	}
+	if recent {
+		r.load(s)
+	}
+	for _, g := range s.Gauges {
+		i, ok := gaugeOf(g.Name)
+		if !ok || !(g.Value >= 0) || math.IsInf(g.Value, 0) {
+			continue // not a reading: gauges are counts, shares and totals
+		}
+		r.stall[i].add(s.At, g.Value)
+		if recent {
+			r.recent[i].add(s.At, g.Value)
+		}
+	}
+}
+
+func (r *readings) load(s *harness.Sample) {
+	if r.loaded == 0 {
+		r.sentMin, r.sentMax, r.from = s.Sent, s.Sent, s.At
+	}
+	r.loaded++
+	r.sentMin, r.sentMax = min(r.sentMin, s.Sent), max(r.sentMax, s.Sent)
+	r.to = s.At
+}
+
+// count reads the latest value of a gauge as a number of requests.
+func (r *readings) count(i gaugeIndex) int {
+	return int(min(math.Round(r.recent[i].last), 1<<30))
+}
+
+// has says whether a gauge was read lately under load.
+func (r *readings) has(i gaugeIndex) bool { return r.recent[i].ok() }
+
+// under says what the readings of the recent window rest on.
+func (r *readings) under() string {
+	load := count(r.sentMin, "request")
+	if r.sentMax != r.sentMin {
+		load = fmt.Sprintf("%d to %d requests", r.sentMin, r.sentMax)
+	}
+	return fmt.Sprintf("over %s in %s, with %s out", secs(age(r.to, r.from)), count(r.loaded, "sample"), load)
+}
+
+// tell writes the readings of a gauge, such as "decode_running 16", or "decode_running 1 to 3".
+func (s *stat) tell(name string) string {
+	if s.min == s.max {
+		return name + " " + num(s.min)
+	}
+	return fmt.Sprintf("%s %s to %s (now %s)", name, num(s.min), num(s.max), num(s.last))
+}
+
+// latestGauges are the values of the last sample that has any, for the verdict.
+func (r *readings) latestGauges() map[string]float64 {
+	out := map[string]float64{}
+	if r.latest == nil {
+		return out
+	}
+	for _, g := range r.latest.Gauges {
+		if !math.IsNaN(g.Value) && !math.IsInf(g.Value, 0) {
+			out[g.Name] = g.Value
+		}
+	}
+	return out
+}
+
+// age is the time from since to at: 0 if since is later, and never negative.
+func age(at, since sim.Instant) time.Duration {
+	if since >= at {
+		return 0
+	}
+	if d := at - since; d > 0 {
+		return time.Duration(d)
+	}
+	return math.MaxInt64
+}

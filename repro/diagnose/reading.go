@@ -1,0 +1,205 @@
+package diagnose
+
+import (
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/pacer"
+)
+
+// fate is what the evidence says will become of a call.
+type fate uint8
+
+const (
+	fateOther        fate = iota // not in a stage of a call
+	fateSlot                     // waits for a slot
+	fateRate                     // waits for the rate limit: ends by itself
+	fateBackoff                  // waits before another attempt: ends by itself
+	fateConnect                  // waits for a connection
+	fateFresh                    // sent a moment ago: too early to say
+	fateMoving                   // tokens arrive
+	fateServed                   // no tokens arrive, but the servers produce them
+	fateOpen                     // the servers have it; whether they work on it cannot be told
+	fatePrefill                  // in prefill or its queues, which move
+	fatePrefillStuck             // in prefill or its queues, which do not move
+	fateInflight                 // prefill is done, the KV cache has not all gone
+	fateDecodeWait               // waits to join the decode batch, which moves
+	fateDecodeStuck              // waits to join the decode batch, which does not move
+	fateDecodeHung               // in the decode batch, which produces nothing
+	fateAtRouter                 // open at the router, but in no engine's queue
+	fateNeverReached             // sent, without a token, and the servers have no such request
+	fateSilent                   // its tokens have stopped, and the servers have no such request
+	fateExpiring                 // as fateSilent, but the idle limit will cut it off
+	fateUnanswered               // sent, without a token, and nothing is known of the servers
+	fateCount
+)
+
+// callReading is a call with what was found out about it.
+type callReading struct {
+	*pacer.CallState
+	fate     fate
+	server   string        // its server-side stage, one of the Server constants
+	quiet    time.Duration // since its last token, or since its stage began
+	gap      time.Duration // its own time between tokens; 0 if unknown
+	atRouter bool          // its attempt is open at the router
+	gone     bool          // the router's log can tell, and says that it is not open
+	bytes    bool          // bytes arrive though tokens have stopped
+}
+
+// agentReading is an agent that is between calls.
+type agentReading struct {
+	*harness.AgentState
+	age   time.Duration // in its stage
+	waits bool          // for a lock or another process, by the waits-for graph
+	stuck bool
+}
+
+// reading is an evidence with everything derived from it that several causes look at.
+type reading struct {
+	now    *harness.Evidence
+	moved  movement
+	gauges readings
+	sides  Sides
+	pool   pool
+	graph  Graph
+	knot   knot
+	calls  []callReading
+	n      [fateCount]int // calls by fate
+	idle   []agentReading // agents between calls, in order
+	agents AgentCounts
+	conns  connections
+	roots  int // see countRoots
+}
+
+// newReading derives what the causes look at. before may be nil.
+func newReading(now, before *harness.Evidence) *reading {
+	r := &reading{now: now, moved: compare(now, before), gauges: readGauges(now), pool: poolOf(now)}
+	r.graph = graphOf(now, r.pool.keptOf(now))
+	r.knot = r.graph.knotOf(now)
+	sides, atRouter := reconcile(now)
+	r.sides = sides
+	r.calls = make([]callReading, len(now.Calls))
+	for i := range now.Calls {
+		r.calls[i] = callReading{CallState: &now.Calls[i], atRouter: atRouter[i]}
+	}
+	r.readCalls()
+	r.readAgents()
+	r.conns = r.readConnections()
+	r.countRoots()
+	return r
+}
+
+// readAgents sorts out who is at work, and who is between calls.
+func (r *reading) readAgents() {
+	t := &r.now.Totals
+	r.agents = AgentCounts{Done: t.AgentsDone, Failed: t.AgentsFailed}
+	inCall := make(map[string]bool, len(r.calls))
+	for i := range r.calls {
+		inCall[r.calls[i].Agent] = true
+	}
+	for i := range r.now.Agents {
+		a := &r.now.Agents[i]
+		if a.Stage == pacer.StageDone {
+			continue
+		}
+		if a.Parent != "" {
+			r.agents.SubAgents++
+		} else {
+			r.agents.Blocked++
+		}
+		if inCall[a.Name] || a.Stage != pacer.StageTool && a.Stage != pacer.StageThink {
+			continue
+		}
+		n := r.graph.index[a.Name]
+		r.idle = append(r.idle, agentReading{
+			AgentState: a, age: age(r.now.At, a.Since), stuck: r.graph.Nodes[n].Stuck, waits: r.graph.waitsForSomebody(n),
+		})
+	}
+	r.agents.Total = max(r.now.Setup.Agents, t.AgentsDone+t.AgentsFailed, r.agents.Blocked)
+}
+
+// waitsForSomebody says whether a node waits for a permit or another process. A latch or a queue
+// does not count: the graph does not know who opens or fills it.
+func (g *Graph) waitsForSomebody(n int) bool {
+	for _, e := range g.out[n] {
+		if to := &g.Nodes[g.Edges[e].To]; g.Edges[e].Kind == EdgeWaits && (to.Kind != NodeObject || len(g.out[g.Edges[e].To]) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// countRoots counts what others wait for and what itself waits for nobody in the harness: calls
+// that are out or in backoff, slots kept for nothing, tools at work, and the agents of a deadlock. A
+// call that waits for one of a full set of connections is no root: those who have them are.
+func (r *reading) countRoots() {
+	for i := range r.calls {
+		switch r.calls[i].fate {
+		case fateSlot, fateRate, fateOther:
+		case fateConnect:
+			if !r.conns.full {
+				r.roots++
+			}
+		default:
+			r.roots++
+		}
+	}
+	if r.pool.blocks() {
+		r.roots += len(r.pool.kept)
+	}
+	r.roots += r.toolsAtWork()
+	if r.knot.found {
+		r.roots += r.knot.agents
+	}
+}
+
+// toolsAtWork counts agents in a tool that wait for nobody.
+func (r *reading) toolsAtWork() int {
+	n := 0
+	for i := range r.idle {
+		if r.idle[i].Stage == pacer.StageTool && !r.idle[i].waits {
+			n++
+		}
+	}
+	return n
+}
+
+// share is the part of the roots that n of them are.
+func (r *reading) share(n int) float64 {
+	if r.roots <= 0 || n <= 0 {
+		return 0
+	}
+	return min(1, float64(n)/float64(r.roots))
+}
+
+// sum counts the calls with one of the fates.
+func (r *reading) sum(fates ...fate) int {
+	n := 0
+	for _, f := range fates {
+		n += r.n[f]
+	}
+	return n
+}
+
+// oldest is the longest quiet time of the calls with a fate.
+func (r *reading) oldest(f fate) time.Duration {
+	var d time.Duration
+	for i := range r.calls {
+		if r.calls[i].fate == f {
+			d = max(d, r.calls[i].quiet)
+		}
+	}
+	return d
+}
+
+// newest is the shortest quiet time of the calls with a fate.
+func (r *reading) newest(f fate) time.Duration {
+	found := false
+	var d time.Duration
+	for i := range r.calls {
+		if c := &r.calls[i]; c.fate == f && (!found || c.quiet < d) {
+			found, d = true, c.quiet
+		}
+	}
+	return d
+}

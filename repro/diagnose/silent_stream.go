@@ -1,0 +1,159 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"example.com/wedge/pacer"
+)
+
+// silentStream: streams go quiet part-way, the servers are done with them or have forgotten them,
+// and no idle limit ends them.
+func silentStream() cause {
+	return cause{
+		name: CauseSilentStream, outcome: Wedged, layer: LayerStream,
+		judge: judgeSilentStream,
+		because: func(r *reading) string {
+			s := r.silent()
+			text := fmt.Sprintf("%s went quiet part-way, %s ago", count(s.n, "stream"), span(s.least, s.most))
+			if s.unseen < s.n {
+				text += ", and the servers have no such requests any more"
+			}
+			if r.now.Setup.IdleLimit == 0 {
+				text += "; no idle limit is set, so nothing ends them"
+			}
+			if s.slots > 0 {
+				text += fmt.Sprintf(" and %s they hold never %s back", count(s.slots, "slot")+" that", verb(s.slots, "comes", "come"))
+			}
+			text += "."
+			if n := r.n[fateMoving]; n > 0 {
+				text += fmt.Sprintf(" Tokens still arrive on %s.", count(n, "other call"))
+			}
+			return text
+		},
+		next: func(r *reading) []string {
+			return []string{
+				"--set policy.idle=60s ends a stream that is quiet for that long and tries again",
+				"send one request through the router by hand: if it is answered, the servers are well and only these streams are lost",
+				"look for what sits between client and router (proxy, NAT, load balancer) and drops quiet connections",
+			}
+		},
+	}
+}
+
+// silent sums up the streams that have gone quiet for good.
+type silent struct {
+	n, gone, unseen int           // all; those that the router's log denies; those nothing is known of
+	slots           int           // slots that they hold
+	least, most     time.Duration // quiet times
+	gap             time.Duration // longest of their own times between tokens
+	tokens          int           // of all of them together
+}
+
+func (r *reading) silent() silent {
+	var s silent
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.fate != fateSilent || c.bytes {
+			continue
+		}
+		if s.n == 0 || c.quiet < s.least {
+			s.least = c.quiet
+		}
+		s.n++
+		s.most, s.gap = max(s.most, c.quiet), max(s.gap, c.gap)
+		s.tokens += c.Tokens
+		if c.gone {
+			s.gone++
+		} else if c.server == ServerUnseen {
+			s.unseen++
+		}
+		if c.HoldsSlot {
+			s.slots++
+		}
+	}
+	return s
+}
+
+func judgeSilentStream(r *reading, j *judgement) {
+	s := r.silent()
+	j.beside = fmt.Sprintf("%s gone quiet for good, %s ago", does(s.n, "stream", "has", "have"), span(s.least, s.most))
+	switch {
+	case s.n == 0:
+		r.noSilentStream(j)
+		return
+	case s.unseen == s.n && s.least < quietMax:
+		j.open(0.5*r.share(s.n), "the router's log or the gauges, or a capture a minute later: has the server finished them?")
+	default:
+		sure := 0.95*float64(s.gone) + 0.9*float64(s.n-s.gone-s.unseen) + 0.6*float64(s.unseen)
+		j.support(r.share(s.n) * sure / float64(s.n))
+	}
+	text := fmt.Sprintf("%s had no token for %s", does(s.n, "stream", "has", "have"), span(s.least, s.most))
+	if s.gap > 0 {
+		text += fmt.Sprintf("; before, tokens came every %.2f s or faster", s.gap.Seconds())
+	}
+	j.pro("%s", text)
+	r.silentServerSide(j, s)
+	if r.now.Setup.IdleLimit == 0 {
+		j.pro("no idle limit is set: nothing ends a quiet stream")
+	}
+	if m := &r.moved; m.ok && m.same > 0 {
+		j.pro("of %s in flight at the capture %s earlier, %d have had no token since", count(m.same, "attempt"), secs(m.over), m.still)
+	}
+	if n := r.n[fateMoving]; n > 0 {
+		j.con("tokens arrive on %s", count(n, "other call"))
+	}
+}
+
+// silentServerSide adds what the servers say about silent streams.
+func (r *reading) silentServerSide(j *judgement, s silent) {
+	if s.gone > 0 {
+		log := r.now.Router
+		j.pro("the router has no open request for %s of them; its log has lines for %d started and %d finished", ofAll(s.gone, s.n), log.Started, log.Finished)
+	}
+	running := &r.gauges.recent[decodeRunning]
+	switch {
+	case running.ok() && running.max == 0:
+		j.pro("decode_running 0, %s", r.gauges.under())
+	case running.ok() && s.gone+s.unseen < s.n:
+		j.pro("%s, %s: fewer than the streams", running.tell("decode_running"), r.gauges.under())
+	case running.ok():
+	case !r.sides.Usable:
+		j.con("neither a router log nor gauges: from here a long pause of the model looks the same")
+	}
+}
+
+// noSilentStream says why there is none.
+func (r *reading) noSilentStream(j *judgement) {
+	streams, quiet := 0, 0
+	var most time.Duration
+	for i := range r.calls {
+		if c := &r.calls[i]; c.Stage == pacer.StageStream {
+			streams++
+			most = max(most, c.quiet)
+			if c.fate != fateMoving {
+				quiet++
+			}
+		}
+	}
+	switch {
+	case r.n[fateExpiring] > 0:
+		j.open(0.2*r.share(r.n[fateExpiring]), "a capture after the idle limit of "+secs(r.now.Setup.IdleLimit)+" has passed")
+		j.pro("%s quiet for up to %s, and the servers do not have them", does(r.n[fateExpiring], "stream", "is", "are"), secs(r.oldest(fateExpiring)))
+		j.con("the idle limit of %s will end them", secs(r.now.Setup.IdleLimit))
+	case streams == 0:
+		j.refute("no call is in stage stream")
+	case quiet == 0:
+		j.refute("every stream has had a token within the last %s", secs(most))
+	default:
+		j.refute("%s quiet, but the servers still have them", does(quiet, "stream", "is", "are"))
+	}
+}
+
+// span writes a range of durations.
+func span(least, most time.Duration) string {
+	if a, b := secs(least), secs(most); a != b {
+		return a[:len(a)-2] + " to " + b
+	}
+	return secs(most)
+}

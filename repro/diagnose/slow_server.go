@@ -1,0 +1,76 @@
+package diagnose
+
+import "fmt"
+
+// slowServer: all is well, only slower than the watchdog's patience.
+func slowServer() cause {
+	return cause{
+		name: CauseSlowServer, outcome: Slow, layer: LayerNone,
+		judge: judgeSlowServer,
+		because: func(r *reading) string {
+			text := "Nothing is stuck: "
+			switch {
+			case r.n[fateMoving] > 0 && r.n[fateServed] > 0:
+				text += fmt.Sprintf("tokens arrive on %s, and the servers work on %d more that show none yet", count(r.n[fateMoving], "call"), r.n[fateServed])
+			case r.n[fateMoving] > 0:
+				text += "tokens arrive on " + ofAll(r.n[fateMoving], r.sides.Sent) + " calls"
+			case r.n[fateServed] > 0:
+				text += "no call has a token to show yet, but the decode engine has " + ofAll(r.n[fateServed], r.sides.Sent) + " in its batch and produces tokens: the model thinks"
+			default:
+				text += "the servers have the requests"
+			}
+			return text + ", and nobody waits for a slot or a connection. The calls are long, and will finish."
+		},
+		next: func(r *reading) []string {
+			return []string{"raise watchdog.stall_after above the length of a call, if calls may be this long"}
+		},
+	}
+}
+
+func judgeSlowServer(r *reading, j *judgement) {
+	switch {
+	case r.sides.Sent == 0:
+		j.refute("no request is at the servers")
+		return
+	case r.pool.blocks():
+		j.refute("%s for a slot: more is held up than the calls themselves", does(r.pool.waiting, "call", "waits", "wait"))
+		return
+	case r.conns.full:
+		j.refute("%s for a connection", does(r.conns.waiting, "call", "waits", "wait"))
+		return
+	}
+	weight := 0.0
+	for i := range r.calls {
+		weight += r.calls[i].fate.alive()
+	}
+	score := 0.0
+	if r.roots > 0 {
+		score = 0.9 * weight / float64(r.roots)
+	}
+	if r.atDecode()*2 >= r.sides.Sent {
+		j.layer = LayerDecode
+	}
+	j.beside = count(r.sum(fateMoving, fateServed, fateFresh), "call") + " are alive"
+	switch {
+	case r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait) > 0:
+		j.support(score)
+		j.pro("nobody waits for a slot or a connection")
+	case weight > 0:
+		j.open(score, "decode_running and decode_tokens_total over half a minute: do the servers work on the calls?")
+	default:
+		j.refute("no call is seen to be alive")
+	}
+	r.movingObservation(j)
+	r.batchObservation(j)
+}
+
+// atDecode counts calls in the decode batch.
+func (r *reading) atDecode() int {
+	n := 0
+	for i := range r.calls {
+		if r.calls[i].server == ServerDecode {
+			n++
+		}
+	}
+	return n
+}

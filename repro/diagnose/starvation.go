@@ -1,0 +1,135 @@
+package diagnose
+
+// starvation: live calls hold every slot, and will give them back in time.
+func starvation() cause {
+	return cause{
+		name: CauseStarvation, outcome: Starved, layer: LayerPacer,
+		judge: judgeStarvation,
+		because: func(r *reading) string {
+			h := r.holders()
+			return "Slow calls hold every slot: " + ofAll(h.live, r.pool.inUse) + " holders are alive, so slots come back as their answers end, " +
+				"and until then nobody else can start. The fleet is starved, not stuck."
+		},
+		next: func(r *reading) []string {
+			out := []string{"wait for the oldest answers: with these slots the fleet goes on by itself"}
+			if r.now.Setup.Workers > r.pool.capacity {
+				out = append(out, "--set pacer.slots="+num(float64(r.now.Setup.Workers))+", if the servers take that many at once: look at tokens per second before and after")
+			}
+			return append(out, "measure tokens per second at the servers with more requests at once: if the total does not rise, the servers are the limit, not the slots")
+		},
+	}
+}
+
+// holders says how the holders of slots are.
+type holders struct {
+	weight float64 // sum of how surely each will finish
+	live   int     // those seen to be alive
+	moving int     // of these, those whose tokens arrive
+}
+
+// holders looks at who holds a slot: by the semaphore if it is known, else by the calls' own word.
+func (r *reading) holders() holders {
+	var h holders
+	if r.pool.object == nil {
+		for i := range r.calls {
+			if r.calls[i].HoldsSlot {
+				h.add(&r.calls[i])
+			}
+		}
+		return h
+	}
+	byAgent := r.now.Setup.Hold == "agent"
+	calls := make(map[string]*callReading, len(r.calls))
+	for i := range r.calls {
+		c := &r.calls[i]
+		calls[c.ID] = c
+		if byAgent {
+			calls[c.Agent] = c
+		}
+	}
+	between := make(map[string]*agentReading, len(r.idle))
+	for i := range r.idle {
+		between[r.idle[i].Name] = &r.idle[i]
+	}
+	for i, who := range r.pool.object.Holders {
+		if r.pool.keeps[i] {
+			continue
+		}
+		if c := calls[slotKey(who, byAgent)]; c != nil {
+			h.add(c)
+		} else if a := between[who.Name]; byAgent && a != nil && !a.waits && a.age < toolMin {
+			h.weight++ // between two calls
+			h.live++
+		}
+	}
+	return h
+}
+
+func (h *holders) add(c *callReading) {
+	h.weight += c.fate.alive()
+	switch c.fate {
+	case fateMoving:
+		h.moving++
+		h.live++
+	case fateServed, fateFresh, fatePrefill, fateDecodeWait, fateBackoff:
+		h.live++
+	}
+}
+
+func judgeStarvation(r *reading, j *judgement) {
+	p := &r.pool
+	switch {
+	case !p.limited:
+		j.refute("the pacer has no limit on slots")
+		return
+	case !p.full():
+		j.refute("%d of %d slots are free", p.capacity-p.inUse, p.capacity)
+		return
+	case p.waiting == 0:
+		j.refute("nobody waits for a slot")
+		return
+	}
+	j.pro("all %s are held and %s for one, the longest for %s", count(p.capacity, "slot"), does(p.waiting, "call", "waits", "wait"), secs(p.longest))
+	h := r.holders()
+	score := 0.95 * h.weight / float64(max(1, p.inUse))
+	j.beside = ofAll(h.live, p.inUse) + " slots are held by calls that are alive"
+	switch {
+	case h.live > 0:
+		j.support(score)
+	case h.weight > 0:
+		j.open(score, "the router's log or the gauges: are the requests of the calls that hold slots still worked on?")
+	default:
+		j.refute("none of the %s that are held will come back by itself", count(p.inUse, "slot"))
+	}
+	r.movingObservation(j)
+	r.batchObservation(j)
+	if n := len(p.kept); n > 0 {
+		j.con("%s by calls that have ended", does(n, "slot", "is kept", "are kept"))
+	}
+	if n := r.n[fateSilent]; n > 0 {
+		j.con("%s gone quiet for good", does(n, "stream", "has", "have"))
+	}
+	if n := r.n[fatePrefill]; n > 0 {
+		j.con("%s for prefill, so the slots are not held by decoding alone", does(n, "call", "waits", "wait"))
+	}
+}
+
+// movingObservation adds what is seen of tokens that arrive.
+func (r *reading) movingObservation(j *judgement) {
+	if n := r.n[fateMoving]; n > 0 {
+		j.pro("tokens arrive on %s, the latest %s ago", count(n, "call"), secs(r.newest(fateMoving)))
+	}
+	if n := r.n[fateServed]; n > 0 {
+		j.pro("%s no token to see, but the decode engine produces them: it runs as many requests and its counter moves", does(n, "call", "has", "have"))
+	}
+	if m := &r.moved; m.ok && m.same > 0 {
+		j.pro("of %s in flight at the capture %s earlier, %d have had tokens since", count(m.same, "attempt"), secs(m.over), m.same-m.still)
+	}
+}
+
+// batchObservation adds what the decode engine runs.
+func (r *reading) batchObservation(j *judgement) {
+	if s := &r.gauges.recent[decodeRunning]; s.ok() && s.max > 0 {
+		j.pro("%s, %s", s.tell("decode_running"), r.gauges.under())
+	}
+}

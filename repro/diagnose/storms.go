@@ -1,0 +1,109 @@
+package diagnose
+
+import (
+	"fmt"
+)
+
+// stormScore is how surely a storm is one once attempts that were cut off or refused outnumber the
+// calls and none completed: above what calls that look alive are worth.
+const stormScore = 0.97
+
+// timeoutCascade: a time limit below the service time cuts requests off and sends them again.
+func timeoutCascade() cause {
+	return cause{
+		name: CauseTimeoutCascade, outcome: Storming, layer: LayerDecode,
+		judge: judgeTimeoutCascade,
+		because: func(r *reading) string {
+			w := &r.now.Window
+			return fmt.Sprintf("Time limits cut requests off before they finish: %s in the stall and none completed, and %d tokens were thrown away.",
+				does(w.AttemptsTimeout, "attempt", "ran into one", "ran into one"), w.TokensWasted)
+		},
+		next: func(r *reading) []string {
+			return []string{
+				"raise the limits above the service time seen here, or limit the time without a token instead of the total: --set policy.total=0s --set policy.idle=60s",
+				"check whether the servers stop working on requests that were cut off",
+			}
+		},
+	}
+}
+
+// inCalls is how many calls there are to be cut off, at least 1.
+func (r *reading) inCalls() int { return max(1, len(r.calls)) }
+
+func judgeTimeoutCascade(r *reading, j *judgement) {
+	w := &r.now.Window
+	switch {
+	case w.AttemptsTimeout <= 0:
+		j.refute("no attempt ran into a time limit during the stall")
+		return
+	case w.AttemptsTimeout < r.inCalls() || w.CallsCompleted > 0:
+		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
+		j.con("%s completed in the same time", count(w.CallsCompleted, "call"))
+	case w.TokensWasted <= 0:
+		j.open(0.3, "tokens received before each limit: was anything cut off that would have finished?")
+		j.con("no token was lost with them")
+	default:
+		// Holders that are alive do not speak against it: they are cut off before they finish.
+		j.support(stormScore)
+		j.beside = "time limits cut requests off"
+		j.pro("%d tokens that they had received are lost", w.TokensWasted)
+	}
+	j.pro("%s into a time limit during the stall, with %s in flight", does(w.AttemptsTimeout, "attempt", "ran", "ran"), count(len(r.calls), "call"))
+}
+
+// retryStorm: refusals are met with retries at once, or all together.
+func retryStorm() cause {
+	return cause{
+		name: CauseRetryStorm, outcome: Storming, layer: LayerPacer,
+		judge: func(r *reading, j *judgement) { judgeRefusals(r, j, false) },
+		because: func(r *reading) string {
+			w := &r.now.Window
+			return fmt.Sprintf("Refused requests are sent again and again: %s with an error status in the stall, and no call completed.", does(w.AttemptsStatus, "attempt", "ended", "ended"))
+		},
+		next: func(r *reading) []string {
+			return []string{"longer backoff with full jitter: --set policy.jitter=full, and look at Retry-After in the answers"}
+		},
+	}
+}
+
+// routerQueue: the router's queue is full, it answers 503, and the requests come back at once.
+func routerQueue() cause {
+	return cause{
+		name: CauseRouterQueue, outcome: Storming, layer: LayerRouter,
+		judge: func(r *reading, j *judgement) { judgeRefusals(r, j, true) },
+		because: func(r *reading) string {
+			w := &r.now.Window
+			return fmt.Sprintf("The router's queue is full (%s) and it refuses what comes on top: %s with an error status in the stall, and no call completed.",
+				r.gauges.recent[routerQueued].tell("router_queued"), does(w.AttemptsStatus, "attempt", "ended", "ended"))
+		},
+		next: func(r *reading) []string {
+			return []string{"fewer requests at once than the router's limit (max-queued-requests), or a higher limit", "back off for longer after a 503"}
+		},
+	}
+}
+
+// judgeRefusals judges the two causes in which the servers refuse requests: with a queue at the
+// router, and without.
+func judgeRefusals(r *reading, j *judgement, queue bool) {
+	w := &r.now.Window
+	queued := &r.gauges.recent[routerQueued]
+	j.beside = "the servers refuse requests"
+	switch {
+	case w.AttemptsStatus <= 0:
+		j.refute("no attempt ended with an error status during the stall")
+		return
+	case queue && queued.ok() && queued.max == 0:
+		j.refute("router_queued 0, %s", r.gauges.under())
+		return
+	case w.AttemptsStatus < 2*r.inCalls() || w.CallsCompleted > 0:
+		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
+	case queue && !queued.ok():
+		j.open(0.3, "router_queued, and the statuses: is it 503?")
+	case queue:
+		j.support(stormScore)
+		j.pro("%s, %s", queued.tell("router_queued"), r.gauges.under())
+	default:
+		j.support(stormScore - 0.01) // the queue at the router says more, where there is one
+	}
+	j.pro("%s with an error status during the stall, with %s in flight and %s completed", does(w.AttemptsStatus, "attempt", "ended", "ended"), count(len(r.calls), "call"), count(w.CallsCompleted, "call"))
+}

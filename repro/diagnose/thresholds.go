@@ -1,0 +1,61 @@
+package diagnose
+
+import "time"
+
+// The thresholds of the diagnosis, each with its reason. All are lengths of the run's own clock.
+const (
+	// quietMin is how long a stream may go without a token and still count as moving. The slowest
+	// healthy gap of the incident's servers is 0.11 s (96 streams in a batch), and one long prefill
+	// of 6 s may stand in front of a decode step.
+	quietMin = 10 * time.Second
+	// quietGaps is the same in units of the stream's own gap between tokens, for servers that send
+	// in bursts.
+	quietGaps = 20
+	// quietMax bounds that: a stream that has had few tokens has no gap worth the name.
+	quietMax = 60 * time.Second
+
+	// freshMax is how old a request may be before the lack of an answer means anything: gauges are
+	// written every few seconds, and a short prefill takes as long.
+	freshMax = 10 * time.Second
+	// deadMin is how long a request must have been out, unknown to the router, before its connection
+	// is called dead: two tries of a TCP handshake fit in.
+	deadMin = 30 * time.Second
+	// unansweredMax is how long a request may wait for its first token when nothing is known of the
+	// servers: twice the 300 s after which engines give up their own handshakes.
+	unansweredMax = 600 * time.Second
+	// connectMin is how old a wait for a connection must be to count: a dial with TLS takes well
+	// under a second, three with retransmissions.
+	connectMin = 10 * time.Second
+	// toolMin is how long a tool may run before it is suspected. Two thirds of tool calls in public
+	// traces end within a second, nine in ten within 10 s.
+	toolMin = 30 * time.Second
+	// waitMin is how old a wait or a hold must be to be built on: objects and calls are not read at
+	// the very same instant on the wall.
+	waitMin = 5 * time.Second
+	// expirySlack is how much later than its limit the pacer may cut a stream off.
+	expirySlack = 5 * time.Second
+
+	// recentFor is the window over which gauges are read: the incident's own sample was 30 s long.
+	recentFor = 30 * time.Second
+	// recentSamples is the least number of samples in that window, for slow samplers.
+	recentSamples = 3
+	// stillMin is the shortest window in which an unmoved counter is called still: a prefill chunk
+	// takes up to 6 s.
+	stillMin = 10 * time.Second
+
+	// serialMax is the largest batch that counts as serialised, from the incident's second load
+	// test: 20 to 30 running mean that batching works, 1 to 3 that it does not.
+	serialMax = 3
+	// queueMin is the shortest queue that is called one.
+	queueMin = 2
+	// memoryFull is the share of the decode side's memory above which a request may not fit.
+	memoryFull = 0.95
+	// servedMargin is how much faster than the visible streams the servers must produce tokens
+	// before it is taken for work on the quiet ones: estimates of tokens are that coarse.
+	servedMargin = 1.2
+
+	// besideMin is the least score of a second explanation that the summary mentions.
+	besideMin = 0.02
+	// idsShown bounds lists of ids.
+	idsShown = 8
+)
