@@ -106,8 +106,8 @@ func TestEveryEnd(t *testing.T) {
 				if got != end.want {
 					t.Errorf("Run: %v, want %s", err, end.want)
 				}
-				if after := runtime.NumGoroutine(); w.Virtual() && after > before {
-					t.Errorf("%d goroutines, %d before", after, before)
+				if w.Virtual() {
+					noneLeft(t, before)
 				}
 				if left := w.Processes(); len(left) > 0 {
 					t.Errorf("left behind: %v", left)
@@ -160,11 +160,8 @@ func TestGoexit(t *testing.T) {
 				if left := w.Processes(); len(left) > 0 {
 					t.Errorf("left behind: %v", left)
 				}
-				for n := 0; w.Virtual() && runtime.NumGoroutine() > before; n++ { // Run's own may not be quite gone
-					if n == 10_000_000 {
-						t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-					}
-					runtime.Gosched()
+				if w.Virtual() {
+					noneLeft(t, before)
 				}
 			})
 		})
@@ -316,9 +313,7 @@ func TestLivelock(t *testing.T) {
 			if !errors.As(err, &l) || l.At != sim.Instant(time.Second) || l.Steps != 1001 {
 				t.Errorf("Run: %v", err)
 			}
-			if after := runtime.NumGoroutine(); after > before {
-				t.Errorf("%d goroutines, %d before", after, before)
-			}
+			noneLeft(t, before)
 		})
 	}
 }

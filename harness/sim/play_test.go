@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -147,4 +148,17 @@ func run(tb testing.TB, w sim.World, main func(ctx context.Context)) {
 	if err := w.Run(context.Background(), main); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// noneLeft fails the test if there are more goroutines than before. One that has done its last step
+// may take a moment to go.
+func noneLeft(t *testing.T, before int) {
+	t.Helper()
+	for range 10_000_000 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }
