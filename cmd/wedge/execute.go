@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/goroutine"
+	"example.com/wedge/repro"
+)
+
+// execute runs a scenario with a progress line, and prints its result.
+func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Options) (*repro.Result, error) {
+	if err := goroutine.EnableLabels(); err != nil {
+		return nil, fmt.Errorf("goroutine labels: %w", err)
+	}
+	stop := func() {}
+	if o.Clock == repro.ClockWall && !f.quiet {
+		o.Watch = func(progress func() harness.Progress) {
+			stop = showProgress(cmd.ErrOrStderr(), progress, s.Fleet.Agents)
+		}
+	}
+	began := time.Now()
+	r, err := repro.Run(cmd.Context(), s, o)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	if f.verbose {
+		fmt.Fprintf(cmd.ErrOrStderr(), "wedge: the run took %v of real time for %v of its own clock\n",
+			time.Since(began).Round(time.Microsecond), time.Duration(r.Report.End.At).Round(time.Millisecond))
+	}
+	if err := f.report(cmd.OutOrStdout(), r); err != nil {
+		return nil, fmt.Errorf("standard output: %w", err)
+	}
+	if r.WriteErr != nil {
+		return r, &exitError{code: exitFailed, err: r.WriteErr}
+	}
+	return r, nil
+}

@@ -1,0 +1,82 @@
+// Command wedge simulates fleets of LLM agents, reproduces the hangs that such harnesses show, and
+// says where every request is and why nothing moves.
+//
+// Each command has its file; they parse flags, call package repro, and print. Only this package
+// reads the command line, the environment and the terminal, and only main exits.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"example.com/wedge/repro"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitMismatch    = 1 // a scenario did not give its expected verdict
+	exitUsage       = 2 // bad input
+	exitStalled     = 3 // stalled or storming
+	exitFailed      = 4 // agents failed, or the servers could not be reached
+	exitInterrupted = 130
+)
+
+// exitError carries the exit code of an error to main. With a nil err nothing more is printed.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal ends the run with its evidence; the second one ends the program at once.
+	context.AfterFunc(ctx, stop)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run executes the command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var exit *exitError
+	if errors.As(err, &exit) {
+		if exit.err != nil {
+			fmt.Fprintln(stderr, "wedge: "+oneLine(exit.err.Error()))
+		}
+		return exit.code
+	}
+	var input *repro.InputError
+	if errors.As(err, &input) {
+		fmt.Fprintln(stderr, "wedge: "+input.Error())
+		return exitUsage
+	}
+	// What is left are cobra's own complaints about flags and commands.
+	fmt.Fprintf(stderr, "wedge: %s (see %q)\n", oneLine(err.Error()), "wedge --help")
+	return exitUsage
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

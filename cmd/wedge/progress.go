@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/pacer"
+)
+
+// How often progress is shown: a terminal's line is redrawn, a file gets a line now and then.
+const (
+	redrawEvery = 250 * time.Millisecond
+	lineEvery   = 10 * time.Second
+)
+
+// showProgress shows the progress of a run until the returned function is called.
+func showProgress(w io.Writer, progress func() harness.Progress, agents int) (stop func()) {
+	s := styleOf(w)
+	every := lineEvery
+	if s.width > 0 {
+		every = redrawEvery
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				if s.width > 0 {
+					fmt.Fprint(w, "\r\x1b[K")
+				}
+				return
+			case <-tick.C:
+				line := progressLine(progress(), agents)
+				if s.width > 0 {
+					fmt.Fprintf(w, "\r\x1b[K%s", s.dim(cut(line, s.width-1)))
+				} else {
+					fmt.Fprintln(w, line)
+				}
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// progressLine is one line about a run.
+func progressLine(p harness.Progress, agents int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "t=%.0f s  agents %d/%d done", p.At.Seconds(), p.Totals.AgentsDone, agents)
+	if p.Totals.AgentsFailed > 0 {
+		fmt.Fprintf(&b, " (%d failed)", p.Totals.AgentsFailed)
+	}
+	fmt.Fprintf(&b, "  steps %d  calls %d:", p.Totals.Steps, p.Calls)
+	for stage, n := range p.ByStage {
+		if n > 0 {
+			fmt.Fprintf(&b, " %d %s", n, pacer.Stage(stage))
+		}
+	}
+	if p.Stall > 0 {
+		fmt.Fprintf(&b, "  STALL %d for %.0f s", p.Stall, p.StalledFor.Seconds())
+	}
+	return b.String()
+}
+
+func cut(line string, width int) string {
+	if r := []rune(line); len(r) > width {
+		return string(r[:max(0, width-1)]) + "…"
+	}
+	return line
+}

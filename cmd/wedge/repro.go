@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"example.com/wedge/repro"
+)
+
+func newRepro() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "repro [NAME]",
+		Short: "Reproduce a hang from the catalogue, or list it",
+		Long: `Without a name, repro lists the catalogue of hangs and of controls, which must not be called one.
+With a name it runs that scenario, prints the verdict, and writes the evidence.
+
+Exit codes: 0 the expected verdict was reproduced, 1 it was not, 2 bad input, 130 interrupted.`,
+		Example: `  wedge repro starvation
+  wedge repro silent-stream --set policy.idle=60s
+  wedge repro starvation --clock wall --scale 60 --json
+  wedge repro starvation --print > my.yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return f.list(cmd)
+			}
+			return f.repro(cmd, args[0])
+		},
+	}
+	f.register(cmd.Flags(), string(repro.ClockVirtual))
+	return cmd
+}
+
+// list prints the catalogue. Flags that only make sense with a name are refused, not ignored.
+func (f *runFlags) list(cmd *cobra.Command) error {
+	if cmd.Flags().NFlag() > 0 {
+		return &repro.InputError{Source: "repro", Msg: "found flags without a scenario, want repro NAME with them; names: " + strings.Join(repro.Names(), ", ")}
+	}
+	return printCatalogue(cmd.OutOrStdout())
+}
+
+func (f *runFlags) repro(cmd *cobra.Command, name string) error {
+	s, err := repro.Lookup(name)
+	if err != nil {
+		return err
+	}
+	if err := f.apply(cmd, s); err != nil {
+		return err
+	}
+	if f.print {
+		return printScenario(cmd.OutOrStdout(), s)
+	}
+	o, err := f.options(cmd, s, "repro "+name)
+	if err != nil {
+		return err
+	}
+	r, err := f.execute(cmd, s, o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Interrupted():
+		return &exitError{code: exitInterrupted}
+	case !r.Verdict.Reproduced:
+		return &exitError{code: exitMismatch}
+	}
+	return nil
+}
+
+func printCatalogue(w io.Writer) error {
+	p := &page{style: styleOf(w)}
+	for _, control := range []bool{false, true} {
+		if control {
+			p.section("Controls, which must not be called a hang")
+		} else {
+			p.line("%s", p.bold("Hangs"))
+		}
+		var failed error
+		p.table(func(t *tabwriter.Writer) {
+			for _, name := range repro.Names() {
+				s, err := repro.Lookup(name)
+				if err != nil {
+					failed = err
+					return
+				}
+				if s.Control() == control {
+					fmt.Fprintf(t, "  %s\t%s\n", name, firstSentence(s.About))
+				}
+			}
+		})
+		if failed != nil {
+			return failed
+		}
+	}
+	p.line("\nwedge repro NAME runs one, wedge repro NAME --print shows its file.")
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+func firstSentence(text string) string {
+	text = strings.TrimPrefix(oneLine(text), "Control. ")
+	if i := strings.Index(text, ". "); i >= 0 {
+		return text[:i+1]
+	}
+	return text
+}

@@ -1,0 +1,26 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "wedge",
+		Short: "Reproduce and explain the hangs of multi-agent LLM harnesses",
+		Long: `wedge runs fleets of simulated LLM agents against simulated servers (or your own), reproduces
+the hangs that such harnesses show, and says where every request is and why nothing moves.
+
+  wedge repro                         the catalogue of hangs
+  wedge repro starvation              reproduce one in virtual time, in milliseconds
+  wedge repro starvation --clock wall --scale 60
+                                      the same live, over real HTTP, a minute a second
+  wedge repro starvation --print      its scenario file, every default visible
+  wedge run my.yaml                   run a scenario of your own
+  wedge run --base-url http://127.0.0.1:30000/v1 --model my-model
+                                      run the fleet against your own server`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(newRepro(), newRun())
+	return root
+}

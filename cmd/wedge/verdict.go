@@ -1,0 +1,257 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro"
+	"example.com/wedge/repro/diagnose"
+)
+
+// page collects the text of a result. Errors of the writer are kept and returned by its method.
+type page struct {
+	style
+	b strings.Builder
+}
+
+func (p *page) line(format string, args ...any) {
+	p.b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+}
+
+func (p *page) section(title string) { p.line("\n%s", p.bold(title)) }
+
+// printResult writes what a person wants to know of a run: the verdict first, then where the calls
+// are, who holds and who waits, the hypotheses with their evidence, and what to do next.
+func printResult(w io.Writer, r *repro.Result, verbose bool) error {
+	p := &page{style: styleOf(w)}
+	v := &r.Verdict
+	p.head(r)
+	p.line("")
+	p.b.WriteString(p.wrap("  ", plainText(v.Summary)))
+	if r.Evidence != nil && len(v.Stages) > 0 {
+		p.stages(v)
+		p.holders(r.Evidence)
+	}
+	p.episodes(r)
+	p.hypotheses(v, verbose)
+	p.next(v)
+	p.foot(r)
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+func (p *page) head(r *repro.Result) {
+	v := &r.Verdict
+	what := p.outcome(strings.ToUpper(string(v.Outcome)))
+	if p.color {
+		what = strings.ReplaceAll(p.outcome(string(v.Outcome)), string(v.Outcome), strings.ToUpper(string(v.Outcome)))
+	}
+	if v.Layer != "" && v.Layer != diagnose.LayerNone {
+		what += fmt.Sprintf("  layer %s", p.bold(string(v.Layer)))
+	}
+	if v.Cause != "" {
+		what += fmt.Sprintf("  cause %s", p.bold(string(v.Cause)))
+	}
+	p.line("%s  %s", p.bold(plainText(v.Scenario)), p.dim(fmt.Sprintf("seed %d, %s clock", v.Seed, v.Clock)))
+	p.line("")
+	p.line("  %s", what)
+	p.line("  %s", p.dim(r.Story()))
+}
+
+// stages is the table of where the calls are, from the agents' and from the servers' side.
+func (p *page) stages(v *diagnose.Verdict) {
+	p.section(fmt.Sprintf("Where everything is, at %s", seconds(v.DetectedAtS)))
+	p.table(func(t *tabwriter.Writer) {
+		fmt.Fprintf(t, "  agents' side\tservers' side\tcalls\tagents\toldest\n")
+		for _, s := range v.Stages {
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", s.AgentStage, s.ServerStage, count(s.Calls), count(s.Agents), seconds(s.OldestS))
+		}
+	})
+	p.line("  %s", p.dim(gaugesLine(v)))
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// gaugesLine shows the gauges with the load they were read under: without it they say nothing.
+func gaugesLine(v *diagnose.Verdict) string {
+	if len(v.Gauges) == 0 {
+		return "gauges: none to read"
+	}
+	var names []string
+	for name := range v.Gauges {
+		if !strings.HasSuffix(name, "_total") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	fmt.Fprintf(&b, "gauges, under %d calls in flight:", v.Calls.InFlight)
+	for _, name := range names {
+		fmt.Fprintf(&b, " %s %.4g", name, v.Gauges[name])
+	}
+	return b.String()
+}
+
+// holders says who holds the permits of each semaphore that somebody waits for.
+func (p *page) holders(ev *harness.Evidence) {
+	var rows []sim.ObjectState
+	for _, o := range ev.Objects {
+		if o.Kind == "semaphore" && (len(o.Waiters) > 0 || o.InUse == o.Capacity) {
+			rows = append(rows, o)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	p.section("Who holds, who waits")
+	for _, o := range rows {
+		p.line("  %s: %d of %d held, %d wait", p.bold(o.Name), o.InUse, o.Capacity, len(o.Waiters))
+		p.party(ev.At, "longest holder", oldest(o.Holders))
+		p.party(ev.At, "first in line", oldest(o.Waiters))
+	}
+}
+
+func (p *page) party(now sim.Instant, role string, who *sim.Party) {
+	if who == nil {
+		return
+	}
+	what := ""
+	if who.What != "" && who.What != who.Name {
+		what = " with " + who.What
+	}
+	p.line("    %s %s%s, for %s", role, plainText(who.Name), plainText(what), length(now.Sub(who.Since)))
+}
+
+func oldest(parties []sim.Party) *sim.Party {
+	if len(parties) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(parties, func(a, b sim.Party) int { return int(min(max(a.Since-b.Since, -1), 1)) })
+	return &first
+}
+
+// episodes lists the stalls of the run when there was more than the one described.
+func (p *page) episodes(r *repro.Result) {
+	if len(r.Episodes) < 2 {
+		return
+	}
+	p.section(fmt.Sprintf("All %d stall episodes", len(r.Episodes)))
+	const shown = 8
+	p.table(func(t *tabwriter.Writer) {
+		for i, e := range r.Episodes {
+			if i == shown {
+				fmt.Fprintf(t, "  and %d more\t\t\t\n", len(r.Episodes)-shown)
+				break
+			}
+			ended := "not ended"
+			if e.EndedAtS != nil {
+				ended = "ended at " + seconds(*e.EndedAtS)
+			}
+			fmt.Fprintf(t, "  at %s\t%s\t%s\t%s\n", seconds(e.DetectedAtS), e.Outcome, e.Cause, ended)
+		}
+	})
+}
+
+func (p *page) hypotheses(v *diagnose.Verdict, verbose bool) {
+	if len(v.Hypotheses) == 0 {
+		return
+	}
+	p.section("Hypotheses")
+	var refuted []string
+	for _, h := range v.Hypotheses {
+		if h.Status == diagnose.Refuted && !verbose {
+			refuted = append(refuted, string(h.Cause))
+			continue
+		}
+		p.line("  %s %s  %.2f  %s", p.mark(h.Status), p.bold(string(h.Cause)), h.Score, h.Status)
+		p.points("for", h.For)
+		p.points("against", h.Against)
+		if h.DecideBy != "" {
+			p.points("decide by", []string{h.DecideBy})
+		}
+	}
+	if len(refuted) > 0 {
+		p.b.WriteString(p.dim(strings.TrimRight(p.wrap("  ", "- refuted (reasons with -v): "+strings.Join(refuted, ", ")), "\n")) + "\n")
+	}
+}
+
+func (p *page) mark(s diagnose.Status) string {
+	switch s {
+	case diagnose.Supported:
+		return p.green("+")
+	case diagnose.Refuted:
+		return p.dim("-")
+	}
+	return p.yellow("?")
+}
+
+// points writes a list under a word, each point wrapped to the column behind it.
+func (p *page) points(word string, points []string) {
+	const indent = 16
+	for i, point := range points {
+		if i > 0 {
+			word = ""
+		}
+		text := p.wrap(strings.Repeat(" ", indent), plainText(point))
+		p.b.WriteString(fmt.Sprintf("%-*s", indent, "      "+word) + strings.TrimLeft(text, " "))
+	}
+}
+
+func (p *page) next(v *diagnose.Verdict) {
+	if len(v.Next) > 0 {
+		p.section("What to try next")
+		for _, n := range v.Next {
+			p.b.WriteString("  * " + strings.TrimLeft(p.wrap("    ", plainText(n)), " "))
+		}
+	}
+	if len(v.Missing) > 0 {
+		p.section("Not known")
+		for _, m := range v.Missing {
+			p.b.WriteString("  * " + strings.TrimLeft(p.wrap("    ", plainText(m)), " "))
+		}
+	}
+}
+
+func (p *page) foot(r *repro.Result) {
+	v := &r.Verdict
+	p.line("")
+	if v.Expected != nil {
+		if v.Reproduced {
+			p.line("%s the expected verdict", p.green("reproduced"))
+		} else {
+			p.line("%s: expected %s", p.red("not reproduced"), r.Expectation())
+		}
+	}
+	if v.EvidenceDir != "" {
+		p.line("evidence  %s", v.EvidenceDir)
+	}
+	p.line("replay    %s", v.Replay)
+}
+
+func (p *page) table(fill func(*tabwriter.Writer)) {
+	t := tabwriter.NewWriter(&p.b, 0, 4, 3, ' ', 0)
+	fill(t)
+	_ = t.Flush() // a strings.Builder does not fail
+}
+
+// seconds writes a number of seconds, with minutes beside it when there are many.
+func seconds(s float64) string {
+	text := fmt.Sprintf("%.1f s", s)
+	if s >= 300 {
+		text += fmt.Sprintf(" (%s)", time.Duration(s*float64(time.Second)).Round(time.Second))
+	}
+	return text
+}
+
+func length(d time.Duration) string { return seconds(d.Seconds()) }

@@ -1,0 +1,182 @@
+package repro
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"example.com/wedge/agents"
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/bundle"
+	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+	"example.com/wedge/repro/diagnose"
+	"example.com/wedge/repro/serving"
+)
+
+// assembly is the parts of one run.
+type assembly struct {
+	s      *Scenario
+	o      Options
+	w      sim.World
+	bundle *bundle.Bundle
+	tasks  []agents.Task // nil: the fleet's own
+
+	faults    *fault.Set
+	ledger    *harness.Ledger
+	routerLog *harness.RouterLog
+	stack     *serving.Stack // nil: a real server
+	backend   pacer.Backend
+	gauges    harness.Servers
+	pacer     *pacer.Pacer
+	workspace agents.Workspace
+	fleet     *harness.Fleet
+
+	report *harness.Report
+	closes []func() // what is to be taken down, last first
+}
+
+// run builds the parts and runs them in the world.
+func (a *assembly) run(ctx context.Context) error {
+	defer a.takeDown()
+	if err := a.build(ctx); err != nil {
+		return err
+	}
+	if a.o.Watch != nil {
+		a.o.Watch(a.ledger.Progress)
+	}
+	var failed error
+	err := a.w.Run(ctx, func(ctx context.Context) { a.report, failed = a.fleet.Run(ctx) })
+	if failed != nil {
+		return failed
+	}
+	if a.report == nil || err != nil && !a.report.Interrupted() {
+		return fmt.Errorf("repro: the run broke off: %w", err)
+	}
+	return nil
+}
+
+func (a *assembly) takeDown() {
+	for i := len(a.closes) - 1; i >= 0; i-- {
+		a.closes[i]()
+	}
+}
+
+func (a *assembly) build(ctx context.Context) error {
+	var err error
+	if a.faults, err = fault.NewSet(a.w, a.s.Faults); err != nil {
+		return fmt.Errorf("repro: %w", err)
+	}
+	a.ledger = harness.NewLedger(a.w, harness.NewJournal(a.w, a.bundle.Log(bundle.EventsLog)))
+	if err := a.buildServers(ctx); err != nil {
+		return err
+	}
+	a.pacer, err = pacer.New(a.w, a.s.Pacer, a.s.Policy, a.backend, a.ledger.CallObserver(), a.faults)
+	if err != nil {
+		return fmt.Errorf("repro: %w", err)
+	}
+	if err := a.buildWorkspace(); err != nil {
+		return err
+	}
+	a.fleet, err = harness.New(a.w, a.ledger, a.fleetOptions())
+	if err != nil {
+		return fmt.Errorf("repro: %w", err)
+	}
+	return nil
+}
+
+// buildServers makes the simulated servers, in memory or behind a socket, or the way to real ones.
+func (a *assembly) buildServers(ctx context.Context) error {
+	if a.o.Server != nil {
+		return a.connect(ctx)
+	}
+	a.routerLog = harness.NewRouterLog(a.w, a.bundle.Log(bundle.RouterLogFile), time.Time{})
+	model := serving.Model{Output: agents.Outputs(a.w, &a.s.Workflow, a.tasks)}
+	stack, err := serving.New(a.w, a.s.Servers, model, a.faults, a.routerLog)
+	if err != nil {
+		return fmt.Errorf("repro: %w", err)
+	}
+	a.stack = stack
+	if wall, ok := a.w.(*sim.Wall); ok {
+		return a.listen(wall)
+	}
+	a.backend = serving.NewClient(stack, serving.ClientConfig{ConnectionsMax: a.s.Pacer.ConnectionsMax})
+	a.gauges = inMemory{stack}
+	return nil
+}
+
+// inMemory reads the gauges of servers in the same process.
+type inMemory struct{ stack *serving.Stack }
+
+var _ harness.Servers = inMemory{}
+
+// Gauges implements harness.Servers.
+func (m inMemory) Gauges(context.Context) ([]harness.Gauge, error) {
+	return gauges(m.stack.Gauges()), nil
+}
+
+func gauges(read []serving.Gauge) []harness.Gauge {
+	out := make([]harness.Gauge, len(read))
+	for i, g := range read {
+		out[i] = harness.Gauge(g)
+	}
+	return out
+}
+
+// buildWorkspace keeps the articles in memory, or beside the evidence when the run is on the wall.
+func (a *assembly) buildWorkspace() error {
+	shared := agents.NewShared(a.w, &a.s.Workflow)
+	if a.o.Clock == ClockVirtual || a.o.Out == "" {
+		a.workspace = agents.NewMemory(shared)
+		return nil
+	}
+	dir, err := agents.NewDirectory(shared, filepath.Join(a.bundle.Dir(), "workspace"))
+	if err != nil {
+		return fmt.Errorf("repro: %w", err)
+	}
+	a.closes = append(a.closes, func() { _ = dir.Close() }) // nothing is written through it any more
+	a.workspace = dir
+	return nil
+}
+
+func (a *assembly) fleetOptions() harness.Options {
+	s := a.s
+	setup := harness.Setup{
+		Slots: s.Pacer.Slots, ConnectionsMax: s.Pacer.ConnectionsMax, Hold: string(s.Pacer.Hold),
+		ConnectLimit: s.Policy.Connect, HeaderLimit: s.Policy.ResponseHeader, FirstLimit: s.Policy.FirstToken,
+		IdleLimit: s.Policy.Idle, TotalLimit: s.Policy.Total, AttemptsMax: s.Policy.MaxAttempts,
+		SimulatedModel: a.stack != nil, Servers: "in memory",
+	}
+	switch {
+	case a.o.Server != nil:
+		setup.Servers = a.o.Server.BaseURL
+	case a.o.Clock == ClockWall:
+		setup.Servers = "simulated, over HTTP"
+	}
+	return harness.Options{
+		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon,
+		Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls,
+		Servers: a.gauges, Router: a.routerLog,
+		Judge:  func(now, before *harness.Evidence) any { return a.judge(now, before) },
+		Bundle: a.bundle, Dumps: a.o.Dumps, Setup: setup,
+	}
+}
+
+func (a *assembly) runAgent(ctx context.Context, name string, task agents.Task) error {
+	return agents.New(a.w, name, &a.s.Workflow, a.workspace, a.pacer, a.ledger.AgentObserver(), a.faults).Run(ctx, task)
+}
+
+// ending translates why a run ended.
+func ending(why harness.Reason) diagnose.Ending {
+	switch why {
+	case harness.Horizon:
+		return diagnose.EndedAtHorizon
+	case harness.GaveUp:
+		return diagnose.EndedByWatchdog
+	case harness.Interrupted:
+		return diagnose.EndedInterrupted
+	}
+	return diagnose.EndedByItself
+}

@@ -1,0 +1,48 @@
+package repro
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed scenarios/*.yaml
+var scenarioFiles embed.FS
+
+// catalogued are the scenarios in the order they are listed: hangs first, then the controls, which
+// must not be called one.
+var catalogued = [...]string{
+	"starvation", "silent-stream", "decode-serialized", "prefill-bottleneck", "connection-pool",
+	"slot-leak", "nested-slot", "lock-order", "tool-hang",
+	"healthy", "slow-but-fine", "bench-16x128", "idle", "long-reasoning",
+}
+
+// Names returns the names of the catalogue's scenarios.
+func Names() []string { return append([]string(nil), catalogued[:]...) }
+
+// Lookup returns a scenario of the catalogue. The error for an unknown name says which is nearest.
+func Lookup(name string) (*Scenario, error) {
+	for _, known := range catalogued {
+		if known == name {
+			return load(name)
+		}
+	}
+	return nil, &InputError{Source: "repro", Msg: fmt.Sprintf("unknown scenario %q%s", name, suggest(name, catalogued[:]))}
+}
+
+// load reads a scenario that the program carries: an error is a mistake in its own text.
+func load(name string) (*Scenario, error) {
+	text, err := scenarioFiles.ReadFile("scenarios/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("repro: %w", err)
+	}
+	s, err := Parse(name+".yaml", text)
+	if err != nil {
+		return nil, err
+	}
+	s.About = strings.TrimSpace(s.About)
+	return s, nil
+}
+
+// Control says whether the scenario is one that must not be called a hang.
+func (s *Scenario) Control() bool { return s.Expect.Outcome != "" && !s.Expect.Outcome.Hang() }

@@ -1,0 +1,287 @@
+package repro
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// InputError is bad input: one line that says where, what was found, and what is allowed.
+type InputError struct {
+	Source string // a file's name, or the flag the text came from
+	Line   int    // counted from 1; 0 when there is no line to name
+	Column int
+	Field  string // the path of the field, such as "policy.idle"; may be empty
+	Msg    string
+}
+
+func (e *InputError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Source)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
+	}
+	b.WriteString(": ")
+	if e.Field != "" {
+		b.WriteString(e.Field + ": ")
+	}
+	b.WriteString(oneLine(e.Msg))
+	return b.String()
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// document is a parsed YAML text that remembers where its fields stand.
+type document struct {
+	source string
+	root   ast.Node // nil for an empty document
+}
+
+// decodeOnto decodes a YAML text onto v, a pointer to a struct that holds the defaults: fields that
+// the text does not name keep their values. Unknown fields, numbers that do not fit and durations
+// without a unit are refused with their line and column.
+func decodeOnto(source string, text []byte, v any) (*document, error) {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, inputErrorOf(source, "", err)
+	}
+	doc := &document{source: source}
+	for _, d := range file.Docs {
+		if d.Body == nil || d.Body.Type() == ast.CommentType {
+			continue
+		}
+		if doc.root != nil {
+			return nil, doc.errorAt(d.Body, "", "a second document, want one")
+		}
+		doc.root = d.Body
+	}
+	if doc.root == nil {
+		return doc, nil
+	}
+	if err := doc.check(doc.root, reflect.TypeOf(v).Elem(), ""); err != nil {
+		return nil, err
+	}
+	err = yaml.NewDecoder(strings.NewReader(string(text)), yaml.Strict()).Decode(v)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, inputErrorOf(source, "", err)
+	}
+	return doc, nil
+}
+
+// inputErrorOf turns an error of the YAML library into one line.
+func inputErrorOf(source, field string, err error) *InputError {
+	e := &InputError{Source: source, Field: field, Msg: err.Error()}
+	var located yaml.Error
+	if errors.As(err, &located) {
+		e.Msg = located.GetMessage()
+		if t := located.GetToken(); t != nil && t.Position != nil {
+			e.Line, e.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	return e
+}
+
+func (d *document) errorAt(n ast.Node, field, format string, args ...any) *InputError {
+	e := &InputError{Source: d.source, Field: field, Msg: fmt.Sprintf(format, args...)}
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		e.Line, e.Column = t.Position.Line, t.Position.Column
+	}
+	return e
+}
+
+// at returns an error about the field at a path, with its position if the document names it.
+func (d *document) at(field, msg string) *InputError {
+	if n := d.find(field); n != nil {
+		return d.errorAt(n, field, "%s", msg)
+	}
+	return &InputError{Source: d.source, Field: field, Msg: msg}
+}
+
+// find returns the node at a path such as "faults[0].what", or the nearest one above it.
+func (d *document) find(field string) ast.Node {
+	if d == nil || d.root == nil {
+		return nil
+	}
+	n := d.root
+	found := false
+	for _, key := range strings.FieldsFunc(field, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		next := child(n, key)
+		if next == nil {
+			break
+		}
+		n, found = next, true
+	}
+	if !found {
+		return nil
+	}
+	return n
+}
+
+func child(n ast.Node, key string) ast.Node {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		for _, v := range n.Values {
+			if v.Key.GetToken().Value == key {
+				return v.Value
+			}
+		}
+	case *ast.SequenceNode:
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(n.Values) {
+			return n.Values[i]
+		}
+	}
+	return nil
+}
+
+// unmarshalsItself says whether the type reads YAML in its own way, and so checks it itself.
+func unmarshalsItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	for _, i := range []reflect.Type{
+		reflect.TypeFor[yaml.BytesUnmarshaler](), reflect.TypeFor[yaml.InterfaceUnmarshaler](), reflect.TypeFor[yaml.NodeUnmarshaler](),
+		reflect.TypeFor[yaml.NodeUnmarshalerContext](), reflect.TypeFor[yaml.BytesUnmarshalerContext](), reflect.TypeFor[yaml.InterfaceUnmarshalerContext](),
+	} {
+		if p.Implements(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// check compares the shape of a node with the type it is meant for. The YAML library alone would
+// accept 1.5 for an integer, and would not say where a bad duration stands.
+func (d *document) check(n ast.Node, t reflect.Type, field string) error {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n.Type() == ast.NullType || unmarshalsItself(t) {
+		return nil
+	}
+	switch {
+	case t == reflect.TypeFor[time.Duration]():
+		return d.checkDuration(n, field)
+	case t.Kind() == reflect.Struct:
+		return d.checkStruct(n, t, field)
+	case t.Kind() == reflect.Slice:
+		return d.checkSlice(n, t, field)
+	}
+	return d.checkScalar(n, t, field)
+}
+
+func (d *document) checkDuration(n ast.Node, field string) error {
+	text := n.GetToken().Value
+	if n.Type() == ast.IntegerType && text == "0" {
+		return d.errorAt(n, field, "found 0, want a duration with its unit such as 0s")
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		return d.errorAt(n, field, "found %q, want a duration with its unit such as 60s or 1m30s", text)
+	}
+	if v < 0 {
+		return d.errorAt(n, field, "found %s, want a duration of 0s or more", text)
+	}
+	return nil
+}
+
+func (d *document) checkStruct(n ast.Node, t reflect.Type, field string) error {
+	m, ok := n.(*ast.MappingNode)
+	if !ok {
+		return d.errorAt(n, field, "found %q, want a block of fields: %s", n.GetToken().Value, strings.Join(fieldNames(t), ", "))
+	}
+	for _, v := range m.Values {
+		key := v.Key.GetToken().Value
+		ft, ok := fieldType(t, key)
+		if !ok {
+			return d.errorAt(v.Key, join(field, key), "unknown field%s", suggest(key, fieldNames(t)))
+		}
+		if err := d.check(v.Value, ft, join(field, key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *document) checkSlice(n ast.Node, t reflect.Type, field string) error {
+	s, ok := n.(*ast.SequenceNode)
+	if !ok {
+		return d.errorAt(n, field, "found %q, want a list", n.GetToken().Value)
+	}
+	for i, v := range s.Values {
+		if err := d.check(v, t.Elem(), fmt.Sprintf("%s[%d]", field, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *document) checkScalar(n ast.Node, t reflect.Type, field string) error {
+	text := n.GetToken().Value
+	bad := func(want string) error { return d.errorAt(n, field, "found %q, want %s", text, want) }
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		if _, err := strconv.ParseInt(text, 10, 64); err != nil || n.Type() != ast.IntegerType {
+			return bad("a whole number")
+		}
+	case reflect.Uint64:
+		if _, err := strconv.ParseUint(text, 10, 64); err != nil || n.Type() != ast.IntegerType {
+			return bad("a whole number of 0 or more")
+		}
+	case reflect.Float64:
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return bad("a number")
+		}
+	case reflect.Bool:
+		if n.Type() != ast.BoolType {
+			return bad("true or false")
+		}
+	case reflect.String:
+		switch n.Type() {
+		case ast.MappingType, ast.SequenceType:
+			return bad("a text")
+		}
+	}
+	return nil
+}
+
+func join(field, key string) string {
+	if field == "" {
+		return key
+	}
+	return field + "." + key
+}
+
+func yamlName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}
+
+func fieldNames(t reflect.Type) []string {
+	var names []string
+	for f := range t.Fields() {
+		if name := yamlName(f); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func fieldType(t reflect.Type, key string) (reflect.Type, bool) {
+	for f := range t.Fields() {
+		if yamlName(f) == key && key != "-" && key != "" {
+			return f.Type, true
+		}
+	}
+	return nil, false
+}
+
+// asInput is errors.As for an input error, which also says whether there is an error at all.
+func asInput(err error, target **InputError) bool { return errors.As(err, target) }

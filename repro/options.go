@@ -1,0 +1,92 @@
+package repro
+
+import (
+	"fmt"
+
+	"example.com/wedge/harness"
+)
+
+// Clock says which world a run takes place in.
+type Clock string
+
+// The clocks.
+const (
+	ClockVirtual Clock = "virtual" // time jumps from event to event
+	ClockWall    Clock = "wall"    // the machine's clock, sped up by a scale
+)
+
+// Options say how a scenario is run. They change nothing of what happens in it. The zero value is a
+// run in virtual time that leaves nothing on disk.
+type Options struct {
+	Clock Clock   // "" means virtual
+	Scale float64 // of the wall clock; 0 means 1
+	// Server is a real server to run the fleet against, on the wall. nil: the simulated servers.
+	Server *Server
+
+	// Out is the directory of the evidence bundle; "" writes none.
+	Out string
+	// Replace allows the bundle of an earlier run at Out to be replaced.
+	Replace bool
+	// Dumps takes goroutine dumps with each capture. They show the whole process.
+	Dumps bool
+
+	Version string // of wedge, for run.json
+	Replay  string // the command that repeats the run, for verdicts
+
+	// Shuffle lets the virtual world choose among what is due at one instant, by the seed.
+	Shuffle bool
+
+	// Watch is called when the run begins, with a function that may be called at any time, from any
+	// goroutine, until Run returns. It is for a progress display on the wall.
+	Watch func(progress func() harness.Progress)
+}
+
+// Server is an OpenAI-compatible server.
+type Server struct {
+	BaseURL string // such as "http://127.0.0.1:30000/v1"
+	Model   string // as requests name it
+	APIKey  string // stays out of everything that is written
+	// MetricsURL is read for gauges. "" means /metrics at the host of BaseURL, if it answers.
+	MetricsURL string
+}
+
+// validate says what is wrong with the options, as an *InputError, or returns nil.
+func (o *Options) validate() error {
+	switch o.Clock {
+	case ClockVirtual:
+		if o.Scale != 0 {
+			return &InputError{Source: "--scale", Msg: "found a scale of the virtual clock, want --clock wall with it"}
+		}
+		if o.Server != nil {
+			return &InputError{Source: "--clock", Msg: "found virtual with a real server, want wall"}
+		}
+	case ClockWall:
+		if o.Scale != 1 && o.Server != nil {
+			return &InputError{Source: "--scale", Msg: fmt.Sprintf("found %v with a real server, which keeps its own time: want 1", o.Scale)}
+		}
+		return ValidScale(o.Scale)
+	default:
+		return &InputError{Source: "--clock", Msg: fmt.Sprintf("found %q, want virtual or wall", o.Clock)}
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Clock == "" {
+		o.Clock = ClockVirtual
+	}
+	if o.Clock == ClockWall && o.Scale == 0 {
+		o.Scale = 1
+	}
+	return o
+}
+
+// ServerError says that a real server could not be reached, and what was tried.
+type ServerError struct {
+	Tried string
+	Err   error
+}
+
+func (e *ServerError) Error() string { return fmt.Sprintf("tried %s: %v", e.Tried, e.Err) }
+
+func (e *ServerError) Unwrap() error { return e.Err }

@@ -1,0 +1,144 @@
+package repro
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro/diagnose"
+)
+
+// Result is what a run gave.
+type Result struct {
+	Scenario *Scenario
+	// Verdict is that of the episode that matters most: the one that was open when the run ended, else
+	// the gravest, and of those the longest; or of the run as a whole if nothing stalled.
+	Verdict  diagnose.Verdict
+	Episodes []diagnose.Verdict // those kept, in order
+	Evidence *harness.Evidence  // behind Verdict
+	End      diagnose.Conclusion
+	Report   *harness.Report
+
+	TraceHash string // of a virtual run: equal for equal runs; empty on the wall
+	Steps     uint64 // of a virtual run: events that the kernel handled
+
+	// WriteErr is why the bundle is incomplete; nil if it is complete, or if there is none.
+	WriteErr error
+}
+
+// Interrupted says whether the run was cut off from outside.
+func (r *Result) Interrupted() bool { return r.Report.Interrupted() }
+
+// result reads the verdicts out of a run that has ended.
+func (a *assembly) result() *Result {
+	r := &Result{Scenario: a.s, Report: a.report}
+	for _, e := range a.report.Episodes {
+		r.Episodes = append(r.Episodes, a.judge(e.Latest, e.Before))
+	}
+	r.End = diagnose.Final(a.report.End, r.Episodes, ending(a.report.Why))
+	if main := r.mainEpisode(); main >= 0 {
+		r.Verdict, r.Evidence = r.Episodes[main], a.report.Episodes[main].Latest
+	} else {
+		r.Verdict, r.Evidence = a.judge(a.report.End, nil), a.report.End
+	}
+	r.Verdict.FinalOutcome = r.End.Outcome
+	if want := a.s.Expect; want != (Expect{}) {
+		r.Verdict.Expected = &diagnose.Expectation{Outcome: want.Outcome, Layer: want.Layer, Cause: want.Cause}
+		r.Verdict.Reproduced = r.Verdict.Meets(*r.Verdict.Expected) && (want.FinalOutcome == "" || want.FinalOutcome == r.End.Outcome)
+	}
+	if k, ok := a.w.(*sim.Virtual); ok {
+		r.TraceHash, r.Steps = fmt.Sprintf("%016x", k.Hash()), k.Steps()
+	}
+	return r
+}
+
+// mainEpisode returns the index of the episode that matters most, or -1.
+func (r *Result) mainEpisode() int {
+	best := -1
+	for i := range r.Episodes {
+		if best < 0 || graver(&r.Episodes[i], &r.Episodes[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+func graver(a, b *diagnose.Verdict) bool {
+	switch {
+	case a.Open() != b.Open():
+		return a.Open()
+	case a.Outcome.Hang() != b.Outcome.Hang():
+		return a.Outcome.Hang()
+	}
+	return a.StalledForS > b.StalledForS
+}
+
+// Document is the verdict as --json prints it and the bundle keeps it, with what is known of the run
+// as a whole.
+type Document struct {
+	diagnose.Verdict
+	Run RunFacts `json:"run"`
+}
+
+// RunFacts is what is known of a run as a whole. Durations are in seconds of the run's own clock.
+type RunFacts struct {
+	Ended     string        `json:"ended"` // why: "completed", "horizon", "gave_up" or "interrupted"
+	EndedAtS  float64       `json:"ended_at_s"`
+	Summary   string        `json:"summary"`
+	Stalls    int           `json:"stalls"` // episodes in all
+	Episodes  []EpisodeFact `json:"episodes"`
+	Failures  []string      `json:"failures"`             // of agents, the first ones
+	Steps     int           `json:"steps"`                // of agents, finished
+	TraceHash string        `json:"trace_hash,omitempty"` // of a virtual run: equal for equal runs
+	Events    uint64        `json:"events,omitempty"`     // of a virtual run: handled by the kernel
+}
+
+// EpisodeFact is a stall in one line.
+type EpisodeFact struct {
+	DetectedAtS float64          `json:"detected_at_s"`
+	EndedAtS    *float64         `json:"ended_at_s"` // null: it was open when the run ended
+	Outcome     diagnose.Outcome `json:"outcome"`
+	Layer       diagnose.Layer   `json:"layer"`
+	Cause       diagnose.Cause   `json:"cause"`
+}
+
+// Document returns the result in its JSON form.
+func (r *Result) Document() Document {
+	facts := RunFacts{
+		Ended: r.Report.Why.String(), EndedAtS: r.Report.End.At.Seconds(), Summary: r.End.Summary,
+		Stalls: r.Report.Stalls, Episodes: []EpisodeFact{}, Failures: []string{},
+		Steps: r.Report.Totals.Steps, TraceHash: r.TraceHash, Events: r.Steps,
+	}
+	for _, e := range r.Episodes {
+		facts.Episodes = append(facts.Episodes, EpisodeFact{e.DetectedAtS, e.EndedAtS, e.Outcome, e.Layer, e.Cause})
+	}
+	for _, f := range r.Report.Failures {
+		facts.Failures = append(facts.Failures, fmt.Sprintf("%s at %s: %v", f.Agent, f.At, f.Err))
+	}
+	return Document{Verdict: r.Verdict, Run: facts}
+}
+
+// Story says in one line what became of the run.
+func (r *Result) Story() string {
+	t := &r.Report.Totals
+	var b strings.Builder
+	b.WriteString(r.End.Summary)
+	fmt.Fprintf(&b, " %d calls completed, %d attempts, %d stall episodes.", t.CallsCompleted, t.Attempts, r.Report.Stalls)
+	return b.String()
+}
+
+// Expectation says in words what verdict was expected.
+func (r *Result) Expectation() string {
+	want := r.Scenario.Expect
+	var parts []string
+	for _, p := range []struct{ name, value string }{
+		{"outcome", string(want.Outcome)}, {"layer", string(want.Layer)}, {"cause", string(want.Cause)}, {"final outcome", string(want.FinalOutcome)},
+	} {
+		if p.value != "" {
+			parts = append(parts, p.name+" "+p.value)
+		}
+	}
+	return strings.Join(parts, ", ") + fmt.Sprintf("; the run ended as %s at %s", r.End.Outcome, time.Duration(r.Report.End.At).Round(time.Millisecond))
+}

@@ -1,0 +1,105 @@
+package repro
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/wedge/agents"
+	"example.com/wedge/agents/workload"
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/bundle"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro/diagnose"
+)
+
+// Run runs a scenario and returns its verdict with the evidence. If ctx is cancelled, the run ends at
+// once with its evidence complete, and Result.Interrupted says so. The error is an *InputError for
+// bad input, in which case nothing was written, a *ServerError for a server that does not answer, or
+// a failure of wedge itself.
+func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
+	o = o.withDefaults()
+	if err := errors.Join(o.validate()); err != nil {
+		return nil, err
+	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	tasks, err := s.tasks()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.Server.check(ctx); err != nil {
+		return nil, err
+	}
+	b, err := openBundle(s, o)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+
+	var w sim.World
+	if o.Clock == ClockWall {
+		w = sim.NewWall(sim.WallOptions{Seed: s.Seed, Scale: o.Scale})
+	} else {
+		w = sim.NewVirtual(sim.VirtualOptions{Seed: s.Seed, Shuffle: o.Shuffle})
+	}
+	a := &assembly{s: s, o: o, w: w, bundle: b, tasks: tasks}
+	if err := a.run(ctx); err != nil {
+		return nil, err
+	}
+	r := a.result()
+	b.WriteJSON(bundle.VerdictFile, r.Document())
+	r.WriteErr = errors.Join(a.report.WriteErr, b.Close())
+	return r, nil
+}
+
+// tasks returns those of the trace, or nil for the fleet's own.
+func (s *Scenario) tasks() ([]agents.Task, error) {
+	if s.Workflow.Trace == "" {
+		return nil, nil
+	}
+	trace, err := workload.ReadFile(s.Workflow.Trace)
+	if err != nil {
+		return nil, &InputError{Source: "workflow.trace", Msg: err.Error()}
+	}
+	tasks := agents.TraceTasks(trace)
+	if s.Fleet.Agents > len(tasks) {
+		return nil, &InputError{
+			Source: s.Workflow.Trace, Field: "fleet.agents",
+			Msg: fmt.Sprintf("found %d agents for a trace of %d sessions, want at most that many", s.Fleet.Agents, len(tasks)),
+		}
+	}
+	return tasks[:s.Fleet.Agents], nil
+}
+
+// runName is the name and seed of a run, as its evidence carries it.
+func (s *Scenario) runName() string { return fmt.Sprintf("%s-%d", s.Name, s.Seed) }
+
+// openBundle makes the bundle's directory; a nil bundle takes everything and writes nothing.
+func openBundle(s *Scenario, o Options) (*bundle.Bundle, error) {
+	if o.Out == "" {
+		return nil, nil
+	}
+	run := bundle.Run{Name: s.Name, Seed: s.Seed, Clock: string(o.Clock), Scale: o.Scale, Version: o.Version, Config: s}
+	options := bundle.Options{Replace: o.Replace, Inline: o.Clock == ClockVirtual}
+	if o.Server != nil {
+		options.Secrets = []string{o.Server.APIKey}
+	}
+	b, err := bundle.Create(o.Out, run, options)
+	if err != nil {
+		return nil, &InputError{Source: "--out", Msg: err.Error()}
+	}
+	return b, nil
+}
+
+// judge returns the function that turns evidence into a verdict of this run.
+func (a *assembly) judge(now, before *harness.Evidence) diagnose.Verdict {
+	v := diagnose.Diagnose(now, before)
+	v.Scenario, v.Seed, v.Clock = a.s.Name, a.s.Seed, string(a.o.Clock)
+	v.EvidenceDir, v.Replay = a.bundle.Dir(), a.o.Replay
+	if now.EndedAt != 0 {
+		v.End(now.EndedAt.Sub(0))
+	}
+	return v
+}

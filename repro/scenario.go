@@ -1,0 +1,240 @@
+package repro
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"example.com/wedge/agents"
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/fault"
+	"example.com/wedge/pacer"
+	"example.com/wedge/repro/diagnose"
+	"example.com/wedge/repro/serving"
+)
+
+// Scenario is everything that determines a run: the text of a scenario file, with every default
+// filled in. The zero value is not valid; start from [Default].
+type Scenario struct {
+	Name  string `json:"name" yaml:"name"`
+	About string `json:"about" yaml:"about"` // what happens, and why, in plain words
+	Seed  uint64 `json:"seed" yaml:"seed"`   // of every draw
+	// Horizon is the instant at which the run ends, whatever its state.
+	Horizon time.Duration `json:"horizon_ns" yaml:"horizon"`
+
+	Fleet    harness.Config   `json:"fleet" yaml:"fleet"`
+	Workflow agents.Workflow  `json:"workflow" yaml:"workflow"`
+	Pacer    pacer.Config     `json:"pacer" yaml:"pacer"`
+	Policy   pacer.Policy     `json:"policy" yaml:"policy"`
+	Servers  serving.Config   `json:"servers" yaml:"servers"`
+	Faults   []fault.Fault    `json:"faults" yaml:"faults"`
+	Watchdog harness.Watchdog `json:"watchdog" yaml:"watchdog"`
+	Expect   Expect           `json:"expect" yaml:"expect"`
+
+	doc *document // where the fields stand in the file, for error messages
+}
+
+// Expect is the verdict that a scenario is made to give. Empty fields accept anything; a scenario
+// that expects nothing is never a failure.
+type Expect struct {
+	Outcome      diagnose.Outcome `json:"outcome,omitempty" yaml:"outcome,omitempty"`
+	Layer        diagnose.Layer   `json:"layer,omitempty" yaml:"layer,omitempty"`
+	Cause        diagnose.Cause   `json:"cause,omitempty" yaml:"cause,omitempty"`
+	FinalOutcome diagnose.Outcome `json:"final_outcome,omitempty" yaml:"final_outcome,omitempty"` // of the run
+}
+
+// Default returns the incident's set-up: 30 agents, 5 rounds of 4 steps, 16 slots, no time limits.
+func Default() *Scenario {
+	return &Scenario{
+		Name:     "custom",
+		Seed:     1,
+		Horizon:  12 * time.Hour,
+		Fleet:    harness.DefaultConfig(),
+		Workflow: agents.DefaultWorkflow(),
+		Pacer:    pacer.DefaultConfig(),
+		Policy:   pacer.DefaultPolicy(),
+		Servers:  serving.Default(),
+		Faults:   []fault.Fault{},
+		Watchdog: harness.DefaultWatchdog(),
+	}
+}
+
+// ReadFile reads a scenario file.
+func ReadFile(path string) (*Scenario, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &InputError{Source: path, Msg: underlying(err)}
+	}
+	return Parse(path, text)
+}
+
+// underlying is the reason of a file error without the path, which the caller names.
+func underlying(err error) string {
+	text := err.Error()
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		return text[i+2:]
+	}
+	return text
+}
+
+// Parse reads a scenario from YAML text. Fields that it does not name keep their defaults. The error
+// is an *InputError that names source, line, column and field.
+func Parse(source string, text []byte) (*Scenario, error) {
+	s := Default()
+	doc, err := decodeOnto(source, text, s)
+	if err != nil {
+		return nil, err
+	}
+	s.doc = doc
+	return s, s.Validate()
+}
+
+// Set overrides the field at a path such as "policy.idle" with a value in YAML form. Faults are named
+// by id or number: "faults.silence.probability". Validate afterwards.
+func (s *Scenario) Set(path, value string) error {
+	source := fmt.Sprintf("--set %s=%s", path, value)
+	keys := strings.Split(path, ".")
+	if path == "" || slices.Contains(keys, "") {
+		return &InputError{Source: source, Msg: "want path=value, such as policy.idle=60s"}
+	}
+	var target any = s
+	if keys[0] == "faults" && len(keys) > 1 {
+		i, err := s.faultIndex(keys[1])
+		if err != nil {
+			return &InputError{Source: source, Msg: err.Error()}
+		}
+		target, keys = &s.Faults[i], keys[2:]
+		if len(keys) == 0 {
+			return &InputError{Source: source, Msg: "want the field of the fault, such as faults.ID.probability"}
+		}
+	}
+	_, err := decodeOnto(source, []byte(nest(keys, value)), target)
+	var input *InputError
+	if asInput(err, &input) {
+		input.Line = 0 // a line of the flag's value tells nobody anything
+	}
+	return err
+}
+
+// nest writes the YAML text that gives the field at the path of keys a value.
+func nest(keys []string, value string) string {
+	var b strings.Builder
+	for i, key := range keys {
+		fmt.Fprintf(&b, "%s%s:", strings.Repeat("  ", i), key)
+		if i < len(keys)-1 {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String() + " " + value + "\n"
+}
+
+func (s *Scenario) faultIndex(key string) (int, error) {
+	var ids []string
+	for i, f := range s.Faults {
+		if f.ID == key {
+			return i, nil
+		}
+		ids = append(ids, f.ID)
+	}
+	if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(s.Faults) {
+		return i, nil
+	}
+	if len(ids) == 0 {
+		return 0, fmt.Errorf("found fault %q, but the scenario has no faults", key)
+	}
+	return 0, fmt.Errorf("found fault %q%s", key, suggest(key, ids))
+}
+
+// YAML returns the scenario as a file, every default visible.
+func (s *Scenario) YAML() ([]byte, error) {
+	return yaml.MarshalWithOptions(s, yaml.IndentSequence(true))
+}
+
+// Validate says what is wrong with the scenario, as an *InputError, or returns nil.
+func (s *Scenario) Validate() error {
+	if err := s.validateOwn(); err != nil {
+		return err
+	}
+	for _, block := range []struct {
+		name string
+		err  error
+	}{
+		{"fleet", s.Fleet.Validate()},
+		{"workflow", s.Workflow.Validate()},
+		{"pacer", s.Pacer.Validate()},
+		{"policy", s.Policy.Validate()},
+		{"servers", s.Servers.Validate()},
+		{"watchdog", s.Watchdog.Validate()},
+	} {
+		if block.err != nil {
+			return s.bad(block.name, block.err)
+		}
+	}
+	return s.validateFaults()
+}
+
+// bad makes an input error of an error that begins with the field it is about.
+func (s *Scenario) bad(block string, err error) error {
+	msg := err.Error()
+	field, rest, ok := strings.Cut(msg, ": ")
+	if !ok || strings.ContainsAny(field, " ") {
+		field, rest = "", msg
+	}
+	path := strings.Trim(block+"."+field, ".")
+	if block == "" {
+		path = field
+	}
+	if s.doc == nil {
+		return &InputError{Source: s.Name, Field: path, Msg: rest}
+	}
+	return s.doc.at(path, rest)
+}
+
+func (s *Scenario) validateOwn() error {
+	const horizonMax = 10_000 * time.Hour
+	switch {
+	case s.Name == "" || strings.ContainsFunc(s.Name, notInName):
+		return s.bad("", fmt.Errorf("name: found %q, want letters, digits, dots, dashes and underscores", s.Name))
+	case s.Horizon <= 0 || s.Horizon > horizonMax:
+		return s.bad("", fmt.Errorf("horizon: found %v, want more than 0s and at most %v", s.Horizon, horizonMax))
+	case s.Expect.Outcome != "" && !slices.Contains(diagnose.Outcomes(), s.Expect.Outcome):
+		return s.bad("expect", fmt.Errorf("outcome: found %q, want one of %v", s.Expect.Outcome, diagnose.Outcomes()))
+	case s.Expect.FinalOutcome != "" && !slices.Contains(diagnose.Outcomes(), s.Expect.FinalOutcome):
+		return s.bad("expect", fmt.Errorf("final_outcome: found %q, want one of %v", s.Expect.FinalOutcome, diagnose.Outcomes()))
+	case s.Expect.Layer != "" && !slices.Contains(diagnose.Layers(), s.Expect.Layer):
+		return s.bad("expect", fmt.Errorf("layer: found %q, want one of %v", s.Expect.Layer, diagnose.Layers()))
+	}
+	return nil
+}
+
+func notInName(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+}
+
+func (s *Scenario) validateFaults() error {
+	for i, f := range s.Faults {
+		block := fmt.Sprintf("faults[%d]", i)
+		if err := f.Validate(); err != nil {
+			return s.bad(block, err)
+		}
+		if slices.IndexFunc(s.Faults, func(o fault.Fault) bool { return o.ID == f.ID }) != i {
+			return s.bad(block, fmt.Errorf("id: found %q twice, want ids that differ", f.ID))
+		}
+	}
+	return nil
+}
+
+// ValidScale says what is wrong with a scale of the wall clock, or returns nil.
+func ValidScale(scale float64) error {
+	const least, most = 0.001, 100_000
+	if math.IsNaN(scale) || scale < least || scale > most {
+		return &InputError{Source: "--scale", Msg: fmt.Sprintf("found %v, want a number from %v to %v", scale, least, most)}
+	}
+	return nil
+}
