@@ -22,10 +22,12 @@ func decodeSerialized() cause {
 	}
 }
 
-// decodeQueue is how many requests waited on average to join the decode batch.
+// decodeQueue is how many requests waited on average to join the decode batch. The transfer queue
+// also has those that are still in prefill: they are not counted.
 func (r *reading) decodeQueue() float64 {
 	g := &r.gauges.recent
-	return g[decodeQueue].mean + g[decodeTransfer].mean + g[decodePrealloc].mean
+	inPrefill := g[prefillQueue].mean + g[prefillRunning].mean + g[prefillInflight].mean
+	return g[decodeQueue].mean + g[decodePrealloc].mean + max(0, g[decodeTransfer].mean-inPrefill)
 }
 
 func judgeDecodeSerialized(r *reading, j *judgement) {

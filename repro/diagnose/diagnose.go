@@ -66,7 +66,7 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 		why = u.why
 		v.Next = append(v.Next, openQuestions(ranked)...)
 	}
-	parts := []string{r.stallText(), r.whereText(), why}
+	parts := []string{r.stallText(), r.whereText(), upper(why)}
 	if found {
 		parts = append(parts, besides(ranked[1:])...)
 	}
@@ -103,66 +103,6 @@ func (v *Verdict) rest(r *reading) string {
 	v.Outcome, v.Layer, v.Cause = Wedged, LayerHarness, CauseUnknown
 	v.Next = append(v.Next, "look at who hands out tasks: some are left, and nobody works on one")
 	return fmt.Sprintf("No step has finished for %s: %s left, no agent is at work on one, and no request is out.", secs(max(0, r.now.StalledFor)), does(left, "task", "is", "are"))
-}
-
-// stallText says since when nothing has finished, and for how many.
-func (r *reading) stallText() string {
-	text := fmt.Sprintf("No step has finished for %s", secs(max(0, r.now.StalledFor)))
-	if start := r.now.At.Seconds() - r.now.StalledFor.Seconds(); start > 0 {
-		text += fmt.Sprintf(" (since %.1f s of the run)", start)
-	}
-	if n := r.agents.SubAgents; n > 0 {
-		return text + fmt.Sprintf(": %s at work for %s.", does(r.agents.Blocked, "agent", "is", "are"), count(n, "sub-agent"))
-	}
-	return text + fmt.Sprintf("; %s at work, %d of %d tasks done.", does(r.agents.Blocked, "agent", "is", "are"), r.agents.Done, r.agents.Total)
-}
-
-// whereText says where the calls are.
-func (r *reading) whereText() string {
-	var parts []string
-	for _, row := range r.stages() {
-		n, noun := row.Calls, "call"
-		if n == 0 {
-			n, noun = row.Agents, "agent"
-		}
-		where := row.AgentStage
-		switch row.ServerStage {
-		case ServerNotSent:
-		case ServerUnknown:
-			where += " (unknown to the servers)"
-		case ServerUnseen:
-		default:
-			where += " (at the servers in " + row.ServerStage + ")"
-		}
-		parts = append(parts, fmt.Sprintf("%s in %s for up to %.1f s", does(n, noun, "is", "are"), where, row.OldestS))
-	}
-	text := "No call is in flight."
-	if len(parts) > 0 {
-		text = upper(list(parts)) + "."
-	}
-	if p := &r.pool; p.limited {
-		text += fmt.Sprintf(" Of %d slots %d %s held", p.capacity, p.inUse, verb(p.inUse, "is", "are"))
-		if p.waiting > 0 {
-			text += fmt.Sprintf(", and %s for one", does(p.waiting, "agent", "waits", "wait"))
-		}
-		text += "."
-	}
-	return text
-}
-
-// besides tells what else is seen, in the words of the causes.
-func besides(others []judged) []string {
-	var out []string
-	for i := range others {
-		o := &others[i]
-		if o.status != Refuted && o.score >= besideMin && o.beside != "" {
-			out = append(out, o.beside+" ("+string(o.name)+")")
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	return []string{"Besides, " + list(out) + "."}
 }
 
 // openQuestions lists what would decide, the most promising first.

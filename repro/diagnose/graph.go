@@ -143,29 +143,29 @@ func partyName(p sim.Party) string {
 	return p.Name + " (" + p.What + ")"
 }
 
-// joinAll adds what agents wait for besides objects: the end of another process, so of a sub-agent.
-// The wait that a process shows may be an old one that it has long been woken from: it counts only
-// while the agent is between calls and the other process lives.
+// joinAll adds what agents wait for besides objects: the end of other processes, so of sub-agents.
+// The agent's own word is taken first. What its process shows may be an old wait that it has long
+// been woken from, so it counts only while the agent is between calls and the other process lives.
 func (g *Graph) joinAll(ev *harness.Evidence) {
 	processes := make(map[string]*sim.ProcessState, len(ev.Processes))
 	for i := range ev.Processes {
 		processes[ev.Processes[i].Name] = &ev.Processes[i]
 	}
-	silent := map[string]*harness.AgentState{} // in a tool, and nothing is known of what for
 	for i := range ev.Agents {
 		a := &ev.Agents[i]
-		if a.Stage == pacer.StageTool && a.Waits == "" {
-			silent[a.Name] = a
+		if a.Stage != pacer.StageTool && a.Stage != pacer.StageThink {
+			continue
 		}
-		if a.Stage == pacer.StageTool || a.Stage == pacer.StageThink {
-			g.join(ev.At, processes, g.node(a.Name, NodeAgent), a.Waits, a.Since)
+		n := g.index[a.Name]
+		if g.waits(n) {
+			continue // for an object, and nobody waits for two things
 		}
-	}
-	for i := range ev.Agents {
-		child := &ev.Agents[i]
-		if parent := silent[child.Parent]; child.Parent != "" && parent != nil && parent != child {
-			g.edge(ev.At, g.node(parent.Name, NodeAgent), g.node(child.Name, NodeAgent), EdgeWaits, "sub-agent", parent.Since)
+		for _, name := range a.WaitsOn {
+			if to, ok := g.index[name]; ok && to != n && g.Nodes[to].Kind == NodeAgent {
+				g.edge(ev.At, n, to, EdgeWaits, "its end", a.Since)
+			}
 		}
+		g.join(ev.At, processes, n, a.Waits, a.Since)
 	}
 }
 

@@ -8,7 +8,7 @@ func inflightPin() cause {
 		name: CauseInflightPin, outcome: Wedged, layer: LayerPrefill,
 		judge: judgeInflightPin,
 		because: func(r *reading) string {
-			return fmt.Sprintf("At least %s in the prefill engine's inflight queue all the time, and nothing is transferred or decoded: their memory is never freed, and %s behind them.",
+			return fmt.Sprintf("At least %s in the prefill engine's inflight queue all the time, and nothing is decoded: their memory is never freed, and %s behind them.",
 				does(int(r.gauges.recent[prefillInflight].min), "entry", "is", "are"), does(r.n[fateInflight], "call", "waits", "wait"))
 		},
 		next: func(r *reading) []string {
@@ -33,7 +33,7 @@ func judgeInflightPin(r *reading, j *judgement) {
 	}
 	j.pro("%s, never 0, %s", pinned.tell("prefill_inflight"), r.gauges.under())
 	long := age(pinned.to, pinned.from) >= stillMin
-	if r.n[fateInflight] == 0 || g[decodeRunning].max > 0 || g[decodeTransfer].max > 0 || !long {
+	if r.n[fateInflight] == 0 || g[decodeRunning].max > 0 || !long {
 		j.open(0.1, "prefill_inflight after the agents have stopped: is there a floor above 0?")
 		if g[decodeRunning].max > 0 {
 			j.con("%s: the entries may belong to requests that are decoded", g[decodeRunning].tell("decode_running"))
@@ -42,5 +42,5 @@ func judgeInflightPin(r *reading, j *judgement) {
 	}
 	j.support(0.8 * r.share(r.n[fateInflight]))
 	j.beside = fmt.Sprintf("%s in the prefill inflight queue all the time", does(int(pinned.min), "entry", "is", "are"))
-	j.pro("decode_running and decode_transfer 0 all the while: nothing is on its way")
+	j.pro("decode_running 0 all the while: what is sent does not arrive")
 }

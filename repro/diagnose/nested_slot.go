@@ -10,7 +10,7 @@ func nestedSlot() cause {
 		because: func(r *reading) string {
 			k := &r.knot
 			return fmt.Sprintf("%s slots are held by agents that wait for others who need a slot themselves (%s): a cycle that nothing outside can break. %s.",
-				ofAll(k.permits, k.capacity), r.cycleText(), upper(count(k.stuck, "agent")+" cannot go on"))
+				ofAll(k.permits, k.capacity), r.cycleText(), count(k.stuck, "agent")+" cannot go on")
 		},
 		next: func(r *reading) []string {
 			return []string{
@@ -108,12 +108,4 @@ func (r *reading) cycleText() string {
 		}
 	}
 	return text
-}
-
-// upper starts a sentence.
-func upper(s string) string {
-	if s == "" || s[0] < 'a' || s[0] > 'z' {
-		return s
-	}
-	return string(s[0]-'a'+'A') + s[1:]
 }

@@ -27,7 +27,7 @@ func prefillBottleneck() cause {
 
 func judgePrefillBottleneck(r *reading, j *judgement) {
 	g := &r.gauges.recent
-	waiting := g[prefillQueue].mean + g[prefillBootstrap].mean
+	waiting := g[prefillQueue].mean + max(0, g[prefillBootstrap].mean-g[decodePrealloc].mean)
 	n := r.n[fatePrefill]
 	switch {
 	case r.sides.Sent == 0:

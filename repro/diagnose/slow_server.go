@@ -50,7 +50,6 @@ func judgeSlowServer(r *reading, j *judgement) {
 	if r.atDecode()*2 >= r.sides.Sent {
 		j.layer = LayerDecode
 	}
-	j.beside = count(r.sum(fateMoving, fateServed, fateFresh), "call") + " are alive"
 	switch {
 	case r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait) > 0:
 		j.support(score)

@@ -7,8 +7,8 @@ func starvation() cause {
 		judge: judgeStarvation,
 		because: func(r *reading) string {
 			h := r.holders()
-			return "Slow calls hold every slot: " + ofAll(h.live, r.pool.inUse) + " holders are alive, so slots come back as their answers end, " +
-				"and until then nobody else can start. The fleet is starved, not stuck."
+			return "Slow calls hold " + ofAll(h.live, r.pool.inUse) + " slots. They are alive, so slots come back as their answers end; " +
+				"until then nobody else can start. The fleet is starved, not stuck."
 		},
 		next: func(r *reading) []string {
 			out := []string{"wait for the oldest answers: with these slots the fleet goes on by itself"}

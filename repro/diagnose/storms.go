@@ -87,7 +87,6 @@ func routerQueue() cause {
 func judgeRefusals(r *reading, j *judgement, queue bool) {
 	w := &r.now.Window
 	queued := &r.gauges.recent[routerQueued]
-	j.beside = "the servers refuse requests"
 	switch {
 	case w.AttemptsStatus <= 0:
 		j.refute("no attempt ended with an error status during the stall")

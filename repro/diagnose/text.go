@@ -65,3 +65,11 @@ func few(names []string) string {
 	}
 	return strings.Join(names[:idsShown], ", ") + fmt.Sprintf(" and %d more", len(names)-idsShown)
 }
+
+// upper starts a sentence.
+func upper(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}

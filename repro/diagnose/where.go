@@ -104,7 +104,7 @@ func (r *reading) place(quiet []*callReading) {
 		}
 		return int(min(max(a.Since-b.Since, -1), 1))
 	})
-	berths := r.berths(len(quiet) + r.n[fateMoving])
+	berths := r.berths()
 	for _, c := range quiet {
 		stage := ServerRouter
 		for i := range berths {
@@ -123,10 +123,10 @@ func (r *reading) place(quiet []*callReading) {
 }
 
 // berths reads from the gauges how many requests are in each engine stage, the furthest first, less
-// those whose tokens arrive. The last one is the router. Engines may count a request in two queues
-// at once, one on either side: where the sum is more than can be there, the queue that says less is
-// reduced.
-func (r *reading) berths(atServers int) []berth {
+// those whose tokens arrive. The last one is the router. Where the engines are split, either side
+// counts a request that both have: the decode side's prealloc queue is the prefill side's bootstrap
+// queue, and its transfer queue has what the prefill side queues, computes or still sends.
+func (r *reading) berths() []berth {
 	g := &r.gauges
 	n := func(i gaugeIndex) int {
 		if g.has(i) {
@@ -134,13 +134,11 @@ func (r *reading) berths(atServers int) []berth {
 		}
 		return 0
 	}
-	decode, wait, transfer := n(decodeRunning), n(decodeQueue), n(decodeTransfer)
-	inflight, prealloc := n(prefillInflight), n(decodePrealloc)
-	running, queue, bootstrap := n(prefillRunning), n(prefillQueue), n(prefillBootstrap)
-	if decode+wait+transfer+inflight+prealloc+running+queue+bootstrap > atServers {
-		bootstrap = max(0, bootstrap-prealloc)
-		transfer = max(0, transfer-queue-running-inflight)
-	}
+	decode, wait := n(decodeRunning), n(decodeQueue)
+	inflight, running, queue := n(prefillInflight), n(prefillRunning), n(prefillQueue)
+	transfer := max(0, n(decodeTransfer)-inflight-running-queue)
+	prealloc := n(decodePrealloc)
+	bootstrap := max(0, n(prefillBootstrap)-prealloc)
 	router := 0
 	if g.has(routerInFlight) {
 		router = max(0, g.count(routerInFlight)-decode-wait-transfer-inflight-prealloc-running-queue-bootstrap)

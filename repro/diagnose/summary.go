@@ -1,0 +1,93 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"example.com/wedge/pacer"
+)
+
+// stallText says since when nothing has finished, and for how many.
+func (r *reading) stallText() string {
+	text := fmt.Sprintf("No step has finished for %s", secs(max(0, r.now.StalledFor)))
+	if start := r.now.At.Seconds() - r.now.StalledFor.Seconds(); start > 0 {
+		text += fmt.Sprintf(" (since %.1f s of the run)", start)
+	}
+	who := count(r.agents.Blocked, "agent")
+	if n := r.agents.SubAgents; n > 0 {
+		who += " and " + count(n, "sub-agent")
+	}
+	return text + fmt.Sprintf("; %s %s at work, %d of %d tasks done.", who, verb(r.agents.Blocked+r.agents.SubAgents, "is", "are"), r.agents.Done, r.agents.Total)
+}
+
+// whereText says where the calls are.
+func (r *reading) whereText() string {
+	var parts []string
+	for _, row := range r.stages() {
+		who := count(row.Calls, "call")
+		if row.Calls == 0 {
+			who = count(row.Agents, "agent")
+		}
+		parts = append(parts, fmt.Sprintf("%s %s%s for up to %.1f s", who, doing(row.AgentStage, max(row.Calls, row.Agents)), atServer(row.ServerStage), row.OldestS))
+	}
+	text := "No call is in flight."
+	if len(parts) > 0 {
+		text = upper(list(parts)) + "."
+	}
+	if p := &r.pool; p.limited {
+		text += fmt.Sprintf(" Of %d slots %d %s held", p.capacity, p.inUse, verb(p.inUse, "is", "are"))
+		if p.waiting > 0 {
+			text += fmt.Sprintf(", and %d %s for one", p.waiting, verb(p.waiting, "waits", "wait"))
+		}
+		text += "."
+	}
+	return text
+}
+
+// doing says what n calls or agents in one of the agents' stages do.
+func doing(stage string, n int) string {
+	switch stage {
+	case pacer.StageThink.String():
+		return verb(n, "thinks", "think")
+	case pacer.StageTool.String():
+		return verb(n, "is in a tool", "are in a tool")
+	case pacer.StageSlot.String():
+		return verb(n, "waits for a slot", "wait for a slot")
+	case pacer.StageRate.String():
+		return verb(n, "waits for the rate limit", "wait for the rate limit")
+	case pacer.StageBackoff.String():
+		return verb(n, "waits before another attempt", "wait before another attempt")
+	case pacer.StageConnect.String():
+		return verb(n, "waits for a connection", "wait for a connection")
+	case pacer.StageHeaders.String():
+		return verb(n, "waits for response headers", "wait for response headers")
+	case pacer.StageFirstToken.String():
+		return verb(n, "waits for a first token", "wait for a first token")
+	}
+	return verb(n, "is in stage ", "are in stage ") + stage
+}
+
+// atServer says where the servers have a request.
+func atServer(stage string) string {
+	switch stage {
+	case ServerNotSent, ServerUnseen:
+		return ""
+	case ServerUnknown:
+		return " (unknown to the servers)"
+	}
+	return " (at the servers: " + stage + ")"
+}
+
+// besides tells what else is seen, in the words of the causes.
+func besides(others []judged) []string {
+	var out []string
+	for i := range others {
+		o := &others[i]
+		if o.status != Refuted && o.score >= besideMin && o.beside != "" {
+			out = append(out, o.beside+" ("+string(o.name)+")")
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []string{"Besides, " + list(out) + "."}
+}
