@@ -167,18 +167,19 @@ func (s *Set) Has(where Where, what What) bool {
 	return s != nil && slices.ContainsFunc(s.faults, func(f armed) bool { return f.Where == where && f.What == what })
 }
 
-// Fires returns the first fault of this place and kind that fires on the occasion, or nil.
-func (s *Set) Fires(where Where, what What, o Occasion) *Fault {
+// Fires returns the first fault of this place and kind that fires on the occasion, or nil. The others
+// have seen the occasion too, so that dropping one fault changes nothing for the next.
+func (s *Set) Fires(where Where, what What, o Occasion) (first *Fault) {
 	if s == nil {
 		return nil
 	}
 	for i := range s.faults {
 		f := &s.faults[i]
-		if f.Where == where && f.What == what && f.fires(o) {
-			return &f.Fault
+		if f.Where == where && f.What == what && f.fires(o) && first == nil {
+			first = &f.Fault
 		}
 	}
-	return nil
+	return first
 }
 
 func (f *armed) fires(o Occasion) bool {
