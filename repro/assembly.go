@@ -41,7 +41,7 @@ type assembly struct {
 // run builds the parts and runs them in the world.
 func (a *assembly) run(ctx context.Context) error {
 	defer a.takeDown()
-	if err := a.build(ctx); err != nil {
+	if err := a.build(); err != nil {
 		return err
 	}
 	if a.o.Watch != nil {
@@ -64,13 +64,13 @@ func (a *assembly) takeDown() {
 	}
 }
 
-func (a *assembly) build(ctx context.Context) error {
+func (a *assembly) build() error {
 	var err error
 	if a.faults, err = fault.NewSet(a.w, a.s.Faults); err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}
 	a.ledger = harness.NewLedger(a.w, harness.NewJournal(a.w, a.bundle.Log(bundle.EventsLog)))
-	if err := a.buildServers(ctx); err != nil {
+	if err := a.buildServers(); err != nil {
 		return err
 	}
 	a.pacer, err = pacer.New(a.w, a.s.Pacer, a.s.Policy, a.backend, a.ledger.CallObserver(), a.faults)
@@ -88,9 +88,9 @@ func (a *assembly) build(ctx context.Context) error {
 }
 
 // buildServers makes the simulated servers, in memory or behind a socket, or the way to real ones.
-func (a *assembly) buildServers(ctx context.Context) error {
+func (a *assembly) buildServers() error {
 	if a.o.Server != nil {
-		return a.connect(ctx)
+		return a.connect()
 	}
 	a.routerLog = harness.NewRouterLog(a.w, a.bundle.Log(bundle.RouterLogFile), time.Time{})
 	model := serving.Model{Output: agents.Outputs(a.w, &a.s.Workflow, a.tasks)}

@@ -37,8 +37,12 @@ type Scenario struct {
 	Watchdog harness.Watchdog `json:"watchdog" yaml:"watchdog"`
 	Expect   Expect           `json:"expect" yaml:"expect"`
 
-	doc *document // where the fields stand in the file, for error messages
+	doc  *document // where the fields stand in the file, for error messages
+	sets []setting // fields that were overridden, for the same purpose
 }
+
+// setting is a field that was overridden, and the flag that did it.
+type setting struct{ field, source string }
 
 // Expect is the verdict that a scenario is made to give. Empty fields accept anything; a scenario
 // that expects nothing is never a failure.
@@ -104,6 +108,7 @@ func (s *Scenario) Set(path, value string) error {
 		return &InputError{Source: source, Msg: "want path=value, such as policy.idle=60s"}
 	}
 	var target any = s
+	field := path
 	if keys[0] == "faults" && len(keys) > 1 {
 		i, err := s.faultIndex(keys[1])
 		if err != nil {
@@ -113,7 +118,9 @@ func (s *Scenario) Set(path, value string) error {
 		if len(keys) == 0 {
 			return &InputError{Source: source, Msg: "want the field of the fault, such as faults.ID.probability"}
 		}
+		field = fmt.Sprintf("faults[%d].%s", i, strings.Join(keys, "."))
 	}
+	s.sets = append(s.sets, setting{field, source})
 	_, err := decodeOnto(source, []byte(nest(keys, value)), target)
 	var input *InputError
 	if asInput(err, &input) {
@@ -189,6 +196,11 @@ func (s *Scenario) bad(block string, err error) error {
 	path := strings.Trim(block+"."+field, ".")
 	if block == "" {
 		path = field
+	}
+	for _, set := range slices.Backward(s.sets) {
+		if path == set.field || strings.HasPrefix(path, set.field+".") || strings.HasPrefix(path, set.field+"[") || strings.HasPrefix(set.field, path+".") {
+			return &InputError{Source: set.source, Field: path, Msg: rest}
+		}
 	}
 	if s.doc == nil {
 		return &InputError{Source: s.Name, Field: path, Msg: rest}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -34,13 +35,16 @@ func printResult(w io.Writer, r *repro.Result, verbose bool) error {
 	p.head(r)
 	p.line("")
 	p.b.WriteString(p.wrap("  ", plainText(v.Summary)))
-	if r.Evidence != nil && len(v.Stages) > 0 {
-		p.stages(v)
-		p.holders(r.Evidence)
+	p.failures(r)
+	if stalled := r.Evidence.Episode > 0; stalled || verbose {
+		if len(v.Stages) > 0 {
+			p.stages(v)
+			p.holders(r.Evidence)
+		}
+		p.episodes(r)
+		p.hypotheses(v, verbose)
+		p.next(v)
 	}
-	p.episodes(r)
-	p.hypotheses(v, verbose)
-	p.next(v)
 	p.foot(r)
 	_, err := io.WriteString(w, p.b.String())
 	return err
@@ -55,13 +59,29 @@ func (p *page) head(r *repro.Result) {
 	if v.Layer != "" && v.Layer != diagnose.LayerNone {
 		what += fmt.Sprintf("  layer %s", p.bold(string(v.Layer)))
 	}
-	if v.Cause != "" {
+	if v.Cause != "" && v.Cause != diagnose.CauseNone {
 		what += fmt.Sprintf("  cause %s", p.bold(string(v.Cause)))
 	}
 	p.line("%s  %s", p.bold(plainText(v.Scenario)), p.dim(fmt.Sprintf("seed %d, %s clock", v.Seed, v.Clock)))
 	p.line("")
 	p.line("  %s", what)
 	p.line("  %s", p.dim(r.Story()))
+}
+
+// failures shows what ended agents with an error.
+func (p *page) failures(r *repro.Result) {
+	if len(r.Report.Failures) == 0 {
+		return
+	}
+	p.section(fmt.Sprintf("%d agents failed", r.Report.Totals.AgentsFailed))
+	const shown = 5
+	for i, f := range r.Report.Failures {
+		if i == shown {
+			p.line("  and %d more", r.Report.Totals.AgentsFailed-shown)
+			break
+		}
+		p.entry(f.Agent, fmt.Sprintf("at %s: %v", seconds(f.At.Seconds()), f.Err))
+	}
 }
 
 // stages is the table of where the calls are, from the agents' and from the servers' side.
@@ -73,7 +93,7 @@ func (p *page) stages(v *diagnose.Verdict) {
 			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", s.AgentStage, s.ServerStage, count(s.Calls), count(s.Agents), seconds(s.OldestS))
 		}
 	})
-	p.line("  %s", p.dim(gaugesLine(v)))
+	p.b.WriteString(p.dimmed(p.wrap("  ", gaugesLine(v))))
 }
 
 func count(n int) string {
@@ -88,19 +108,24 @@ func gaugesLine(v *diagnose.Verdict) string {
 	if len(v.Gauges) == 0 {
 		return "gauges: none to read"
 	}
-	var names []string
-	for name := range v.Gauges {
-		if !strings.HasSuffix(name, "_total") {
-			names = append(names, name)
+	var some, zero []string
+	for _, name := range slices.Sorted(maps.Keys(v.Gauges)) {
+		switch value := v.Gauges[name]; {
+		case strings.HasSuffix(name, "_total"):
+		case value == 0:
+			zero = append(zero, name)
+		default:
+			some = append(some, fmt.Sprintf("%s %.3g", name, value))
 		}
 	}
-	slices.Sort(names)
-	var b strings.Builder
-	fmt.Fprintf(&b, "gauges, under %d calls in flight:", v.Calls.InFlight)
-	for _, name := range names {
-		fmt.Fprintf(&b, " %s %.4g", name, v.Gauges[name])
+	line := fmt.Sprintf("gauges, with %d calls in flight: %s", v.Calls.InFlight, strings.Join(some, ", "))
+	if len(some) > 0 && len(zero) > 0 {
+		line += "; "
 	}
-	return b.String()
+	if len(zero) > 0 {
+		line += "0 is what " + strings.Join(zero, ", ") + " read"
+	}
+	return line
 }
 
 // holders says who holds the permits of each semaphore that somebody waits for.
@@ -182,7 +207,7 @@ func (p *page) hypotheses(v *diagnose.Verdict, verbose bool) {
 		}
 	}
 	if len(refuted) > 0 {
-		p.b.WriteString(p.dim(strings.TrimRight(p.wrap("  ", "- refuted (reasons with -v): "+strings.Join(refuted, ", ")), "\n")) + "\n")
+		p.b.WriteString(p.dimmed(p.wrap("  ", "- refuted (reasons with -v): "+strings.Join(refuted, ", "))))
 	}
 }
 
@@ -194,6 +219,12 @@ func (p *page) mark(s diagnose.Status) string {
 		return p.dim("-")
 	}
 	return p.yellow("?")
+}
+
+// entry writes a name and a text behind it, wrapped to the column behind the name.
+func (p *page) entry(name, text string) {
+	indent := strings.Repeat(" ", 2+len(name)+2)
+	p.b.WriteString("  " + name + "  " + strings.TrimLeft(p.wrap(indent, plainText(text)), " "))
 }
 
 // points writes a list under a word, each point wrapped to the column behind it.
@@ -237,6 +268,11 @@ func (p *page) foot(r *repro.Result) {
 		p.line("evidence  %s", v.EvidenceDir)
 	}
 	p.line("replay    %s", v.Replay)
+}
+
+// dimmed dims whole lines.
+func (p *page) dimmed(lines string) string {
+	return p.dim(strings.TrimSuffix(lines, "\n")) + "\n"
 }
 
 func (p *page) table(fill func(*tabwriter.Writer)) {

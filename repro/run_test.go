@@ -1,0 +1,83 @@
+package repro_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/wedge/repro"
+)
+
+// lookup returns a catalogued scenario with overrides of the form path=value.
+func lookup(t testing.TB, name string, sets ...string) *repro.Scenario {
+	t.Helper()
+	s, err := repro.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range sets {
+		path, value, _ := strings.Cut(set, "=")
+		if err := s.Set(path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// TestCatalogue runs every scenario with its own seed and twenty others. It prints the table.
+func TestCatalogue(t *testing.T) {
+	const seeds = 21
+	for _, name := range repro.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			right := 0
+			for seed := uint64(1); seed <= seeds; seed++ {
+				s := lookup(t, name)
+				s.Seed = seed
+				r, err := repro.Run(context.Background(), s, repro.Options{})
+				if err != nil {
+					t.Fatalf("seed %d: %v\nreplay: wedge repro %s --seed %d", seed, err, name, seed)
+				}
+				if v := &r.Verdict; !v.Reproduced {
+					t.Errorf("seed %d: outcome %s, layer %s, cause %s; expected %s\nreplay: wedge repro %s --seed %d",
+						seed, v.Outcome, v.Layer, v.Cause, r.Expectation(), name, seed)
+					continue
+				}
+				if s.Control() {
+					for _, e := range r.Episodes {
+						if e.Outcome.Hang() {
+							t.Errorf("seed %d: a control has an episode called %s\nreplay: wedge repro %s --seed %d", seed, e.Outcome, name, seed)
+						}
+					}
+				}
+				right++
+			}
+			fmt.Printf("%-20s %2d of %d seeds give %s\n", name, right, seeds, verdictText(lookup(t, name)))
+		})
+	}
+}
+
+func verdictText(s *repro.Scenario) string {
+	return fmt.Sprintf("%s %s %s, run %s", s.Expect.Outcome, s.Expect.Layer, s.Expect.Cause, s.Expect.FinalOutcome)
+}
+
+// BenchmarkRun is one default run: 30 agents, 600 calls, about two million tokens.
+func BenchmarkRun(b *testing.B) {
+	for _, name := range []string{"starvation", "silent-stream"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var calls, tokens, events float64
+			for b.Loop() {
+				r, err := repro.Run(context.Background(), lookup(b, name), repro.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				calls, tokens, events = float64(r.Report.Totals.CallsCompleted), float64(r.Report.Totals.TokensReceived), float64(r.Steps)
+			}
+			b.ReportMetric(calls, "calls/run")
+			b.ReportMetric(tokens, "tokens/run")
+			b.ReportMetric(events, "events/run")
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package repro
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+	"example.com/wedge/pacer/httpbackend"
+)
+
+// answerWithin is how long a real server may take to say that it is there.
+const answerWithin = 10 * time.Second
+
+// check finds out whether the server answers at all, before anything is written. Any HTTP answer will
+// do: not every server lists its models.
+func (srv *Server) check(ctx context.Context) error {
+	if srv == nil {
+		return nil
+	}
+	client, err := srv.client(sim.NewWall(sim.WallOptions{}), 0)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	_, err = client.Models(ctx)
+	var status *pacer.StatusError
+	if err == nil || errors.As(err, &status) {
+		return nil
+	}
+	tried := fmt.Sprintf("GET %s/models for up to %v", strings.TrimRight(srv.BaseURL, "/"), answerWithin)
+	return &ServerError{Tried: tried, Err: err}
+}
+
+// client returns a client of the server.
+func (srv *Server) client(w sim.World, connectionsMax int) (*httpbackend.Client, error) {
+	client, err := httpbackend.New(w, httpbackend.Config{BaseURL: srv.BaseURL, APIKey: srv.APIKey, ConnectionsMax: connectionsMax})
+	if err != nil {
+		return nil, &InputError{Source: "--base-url", Msg: strings.TrimPrefix(err.Error(), "httpbackend: New: ")}
+	}
+	return client, nil
+}
+
+// connect makes the way to a real server.
+func (a *assembly) connect() error {
+	client, err := a.o.Server.client(a.w, a.s.Pacer.ConnectionsMax)
+	if err != nil {
+		return err
+	}
+	a.closes = append(a.closes, client.CloseIdleConnections)
+	a.backend = client
+	return nil
+}
