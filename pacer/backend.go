@@ -18,7 +18,9 @@ const BytesPerToken = 4
 type Backend interface {
 	// Open sends a request and returns once the response headers are in. It calls a.Connected when
 	// it has a connection, just before the request goes out. Cancelling ctx ends Open, and the Recv
-	// calls of the stream that it returned. An answer with an error status is a *StatusError.
+	// calls of the stream that it returned. An answer with an error status is a *StatusError, and a
+	// request that cannot be sent at all is ErrNotSent; whatever else fails is taken for the network.
+	// The request is the backend's to read, not to change.
 	Open(ctx context.Context, a *Attempt, req openai.ChatCompletionRequest) (Stream, error)
 }
 
@@ -28,8 +30,9 @@ type Attempt struct {
 	Number int      // 1 for the first attempt of the call
 	Of     Identity // the call it belongs to
 
-	// Connected is called by the backend, without the monitor held, when the attempt has got its
-	// connection. The backend may call it more than once; only the first counts.
+	// Connected is called by the backend when the attempt has got its connection, on the goroutine
+	// that called Open and without the monitor held. The backend may call it more than once; only the
+	// first counts. If it never does, the attempt counts as connected when Open returns.
 	Connected func()
 }
 

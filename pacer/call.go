@@ -12,7 +12,7 @@ type Identity struct {
 	Task  string // such as "task-07"
 	Round int    // counted from 1
 	Step  int    // counted from 1 within the round
-	Call  int    // counted from 1 over the agent's life
+	Call  int    // counted from 1 over the agent's life; 0: the pacer counts
 }
 
 // CallState is what a call looked like at one instant. All instants are the run's own clock.
@@ -35,7 +35,7 @@ type CallState struct {
 	LastByte  sim.Instant `json:"last_byte_ns"`  // 0: none yet
 	LastToken sim.Instant `json:"last_token_ns"` // 0: none yet
 	// Over all attempts so far:
-	StageTime [StageCount]time.Duration `json:"stage_time_ns"` // indexed by Stage
+	StageTime [StageCount]time.Duration `json:"stage_time_ns"` // indexed by Stage; without the stage under way
 	LastError string                    `json:"last_error,omitempty"`
 }
 

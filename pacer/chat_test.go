@@ -53,7 +53,7 @@ func TestTimelines(t *testing.T) {
 		{
 			name: "a backend that does not say when it is connected", config: slots(0, pacer.HoldStream), policy: quick(),
 			scripts: []script{{connect: 1 * s, headers: 1 * s, noTouch: true, chunks: []chunk{say(0, "x")}}},
-			want: []string{"0s connect", "2s first_token", "2s stream", "2s a1 ok took=2s tokens=1", "2s done", "2s ended tokens=1 err=false"},
+			want:    []string{"0s connect", "2s first_token", "2s stream", "2s a1 ok took=2s tokens=1", "2s done", "2s ended tokens=1 err=false"},
 		},
 		{
 			name: "limits that do not fire", config: slots(0, pacer.HoldStream), scripts: []script{good},

@@ -63,6 +63,7 @@ func (c *call) keepRate(ctx context.Context) error {
 	}
 	tokens := 0
 	if c.p.rates.tokens != nil {
+		//lint:ignore SA1019 what most servers still take
 		tokens = promptTokens(&c.req) + max(c.req.MaxTokens, c.req.MaxCompletionTokens)
 	}
 	w := c.p.w

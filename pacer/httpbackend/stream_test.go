@@ -179,7 +179,7 @@ func TestNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := request()
-	req.Model, req.MaxTokens = "o1", 5
+	req.Model, req.Temperature = "o1", 0.5
 	_, err = p.Chat(t.Context(), identity("agent", 1), req)
 	var call *pacer.CallError
 	if !errors.Is(err, pacer.ErrNotSent) || !errors.As(err, &call) || call.Attempts != 1 {
