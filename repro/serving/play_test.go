@@ -72,9 +72,9 @@ func (su setup) in(t testing.TB, w sim.World, body func(p *play)) *play {
 // output tokens (0: no limit).
 func prompt(promptTokens, outputTokensMax int) openai.ChatCompletionRequest {
 	return openai.ChatCompletionRequest{
-		Model:     "simulated",
-		Messages:  []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: strings.Repeat("text", promptTokens)}},
-		MaxTokens: outputTokensMax,
+		Model:               "simulated",
+		Messages:            []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: strings.Repeat("text", promptTokens)}},
+		MaxCompletionTokens: outputTokensMax,
 	}
 }
 

@@ -1,6 +1,7 @@
 package serving_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,26 @@ func TestReadPrompt(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, row.want)
 			}
 		})
+	}
+}
+
+// TestNewRequest checks which limit counts.
+func TestNewRequest(t *testing.T) {
+	for body, want := range map[string]serving.Request{
+		`{}`:                          {ID: "id"},
+		`{"max_tokens":5}`:            {ID: "id", OutputTokensMax: 5},
+		`{"max_completion_tokens":6}`: {ID: "id", OutputTokensMax: 6},
+		`{"max_tokens":5,"max_completion_tokens":6}`: {ID: "id", OutputTokensMax: 6},
+		`{"max_tokens":-5,"user":"u","stream":true}`: {ID: "id", User: "u", Stream: true},
+	} {
+		var c openai.ChatCompletionRequest
+		if err := json.Unmarshal([]byte(body), &c); err != nil {
+			t.Fatal(err)
+		}
+		want.Prompt.Tokens = 1
+		if got := serving.NewRequest("id", &c); got != want {
+			t.Errorf("%s gives %+v, want %+v", body, got, want)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type Request struct {
 func NewRequest(id string, c *openai.ChatCompletionRequest) Request {
 	tokensMax := c.MaxCompletionTokens
 	if tokensMax == 0 {
+		//lint:ignore SA1019 clients go on sending it
 		tokensMax = c.MaxTokens
 	}
 	return Request{ID: id, User: c.User, Prompt: ReadPrompt(c), OutputTokensMax: max(0, tokensMax), Stream: c.Stream}

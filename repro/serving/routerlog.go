@@ -17,8 +17,8 @@ type routerLog struct {
 	milliseconds bool
 	err          error // the first of writing; ends the log
 	line         []byte
-	second       int64  // since the start of the run, that date is of
-	date         []byte // of the second; empty: not made yet
+	minute       int64  // of the run, that date is of
+	date         []byte // up to the minute; empty: not made yet
 }
 
 // started logs that the router has a request.
@@ -56,19 +56,22 @@ func (l *routerLog) finished(now sim.Instant, id string, status int, latency tim
 
 // begin puts what both lines have in common.
 func (l *routerLog) begin(now sim.Instant, level, id string) {
-	if s := int64(now) / int64(time.Second); s != l.second || len(l.date) == 0 {
-		l.second = s
-		l.date = now.Time().UTC().AppendFormat(l.date[:0], time.DateTime)
+	ms := int64(now) / int64(time.Millisecond)
+	if minute := ms / 60_000; minute != l.minute || len(l.date) == 0 {
+		l.minute = minute
+		l.date = now.Time().AppendFormat(l.date[:0], "2006-01-02 15:04:")
 	}
-	l.line = append(l.line[:0], l.date...)
+	l.line = append(append(l.line[:0], l.date...), digit(ms/10_000%6), digit(ms/1000))
 	if l.milliseconds {
-		ms := int64(now) / int64(time.Millisecond) % 1000
-		l.line = append(l.line, '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10))
+		l.line = append(l.line, '.', digit(ms/100), digit(ms/10), digit(ms))
 	}
 	l.line = append(l.line, level...)
 	l.line = append(l.line, ` http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id=`...)
 	l.line = appendQuoted(l.line, id)
 }
+
+// digit returns the last decimal digit of n.
+func digit(n int64) byte { return byte('0' + n%10) }
 
 // appendQuoted is strconv.AppendQuote, and fast if there is nothing to escape.
 func appendQuoted(b []byte, s string) []byte {

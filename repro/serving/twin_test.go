@@ -32,7 +32,6 @@ type twin struct {
 	waiting, running []*twinJob
 	step             []*twinJob  // those who take part in the step under way
 	stepEnd          sim.Instant // sim.Never: none is
-	trace            []string
 }
 
 // advance goes on to an instant, with everything that the engine does at it.
