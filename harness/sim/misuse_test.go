@@ -22,7 +22,7 @@ func TestMisuse(t *testing.T) {
 		do   func(ctx context.Context, w *sim.Virtual)
 		want string
 	}{
-		{"sleep under a context from elsewhere", func(ctx context.Context, w *sim.Virtual) {
+		{"sleep under a context from elsewhere", func(_ context.Context, w *sim.Virtual) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			_ = w.Sleep(ctx, 1)

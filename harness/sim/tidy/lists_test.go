@@ -1,0 +1,43 @@
+package tidy
+
+// place is where a package stands in the module.
+type place struct {
+	dir string
+	// real is empty for a package that also runs in virtual time, and says why not for the others.
+	real string
+	// only, if not nil, lists the packages of the module that it may import at most.
+	only []string
+	// not lists packages that it may not import although they stand below.
+	not []string
+	// std refuses packages from outside the standard library and the module.
+	std bool
+}
+
+// places lists the packages from top to bottom: each may import only those below itself.
+var places = []place{
+	{dir: "cmd/wedge", real: "reads flags, writes to terminals, hears signals"},
+	{dir: "repro/compare"},
+	{dir: "repro", real: "assembles runs in either world, also over TCP; reads and writes files"},
+	{dir: "repro/diagnose", only: []string{"harness", "harness/sim", "pacer"}},
+	{dir: "repro/serving/api", real: "an HTTP server"},
+	{dir: "repro/serving", only: []string{"pacer", "harness/fault", "harness/sim"}},
+	{dir: "harness", not: []string{"pacer/httpbackend"}},
+	{dir: "harness/bundle", real: "writes files", only: []string{}, std: true},
+	{dir: "harness/goroutine", real: "dumps goroutines and reads dumps; needs no world", only: []string{}, std: true},
+	{dir: "agents", not: []string{"pacer/httpbackend"}},
+	{dir: "agents/workload", only: []string{"harness/sim"}},
+	{dir: "pacer/httpbackend", real: "speaks HTTP to real servers"},
+	{dir: "pacer"},
+	{dir: "harness/fault", only: []string{"harness/sim"}},
+	{dir: "harness/sim", real: "it is what the others wait through", std: true},
+	{dir: "harness/sim/tidy", real: "tests only", std: true},
+}
+
+// exceptions lists the files of simulated packages in which one of the refused things is right.
+var exceptions []struct{ file, what, reason string }
+
+// Limits of length, in lines. These are the walls; aim at 300 and 40.
+const (
+	fileLinesMax     = 400
+	functionLinesMax = 70
+)
