@@ -16,6 +16,9 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 	if err := goroutine.EnableLabels(); err != nil {
 		return nil, fmt.Errorf("goroutine labels: %w", err)
 	}
+	if f.verbose || o.Clock == repro.ClockWall && !f.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "wedge: running %s, seed %d, on the %s clock; %s\n", s.Name, s.Seed, o.Clock, evidenceIn(o.Out))
+	}
 	stop := func() {}
 	if o.Clock == repro.ClockWall && !f.quiet {
 		o.Watch = func(progress func() harness.Progress) {
@@ -39,4 +42,11 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 		return r, &exitError{code: exitFailed, err: r.WriteErr}
 	}
 	return r, nil
+}
+
+func evidenceIn(dir string) string {
+	if dir == "" {
+		return "no evidence is written"
+	}
+	return "evidence in " + dir
 }

@@ -1,0 +1,127 @@
+//go:build integration
+
+package repro_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"example.com/wedge/repro"
+)
+
+// scale is that of the wall runs: a minute a second.
+const scale = 60
+
+// outcome is what of a run is compared between the clocks.
+type outcome struct {
+	result *repro.Result
+	calls  int
+	p50    float64 // seconds
+	p95    float64 // seconds
+}
+
+func runOn(t *testing.T, clock repro.Clock, name string) outcome {
+	t.Helper()
+	o := repro.Options{Clock: clock, Out: filepath.Join(t.TempDir(), "bundle")}
+	if clock == repro.ClockWall {
+		o.Scale = scale
+	}
+	r, err := repro.Run(context.Background(), lookup(t, name), o)
+	if err != nil {
+		t.Fatalf("%s on the %s clock: %v", name, clock, err)
+	}
+	took := callTimes(t, filepath.Join(o.Out, "events.jsonl"))
+	return outcome{r, len(took), quantile(took, 0.50), quantile(took, 0.95)}
+}
+
+// callTimes returns how long each completed call took, in seconds, in ascending order.
+func callTimes(t *testing.T, path string) []float64 {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var took []float64
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var e struct {
+			Event string
+			OK    bool
+			Took  float64 `json:"took_s"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatalf("%s: %v", lines.Bytes(), err)
+		}
+		if e.Event == "call_end" && e.OK {
+			took = append(took, e.Took)
+		}
+	}
+	slices.Sort(took)
+	return took
+}
+
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return sorted[int(q*float64(len(sorted)-1))]
+}
+
+// TestIntegrationWall runs the catalogue over real HTTP at a minute a second, all scenarios beside
+// each other. Each gives its verdict; those without a fault's luck in them also agree with virtual time.
+func TestIntegrationWall(t *testing.T) {
+	agree := []string{"starvation", "silent-stream", "healthy"}
+	for _, name := range repro.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wall := runOn(t, repro.ClockWall, name)
+			v := &wall.result.Verdict
+			t.Logf("%s: %s %s %s, run %s; %s", name, v.Outcome, v.Layer, v.Cause, v.FinalOutcome, wall.result.Story())
+			if !v.Reproduced {
+				t.Errorf("expected %s; summary: %s", wall.result.Expectation(), v.Summary)
+			}
+			if wall.result.Scenario.Control() {
+				for _, e := range wall.result.Episodes {
+					if e.Outcome.Hang() {
+						t.Errorf("a control has an episode called %s: %s", e.Outcome, e.Summary)
+					}
+				}
+			}
+			if slices.Contains(agree, name) {
+				compareClocks(t, runOn(t, repro.ClockVirtual, name), wall)
+			}
+		})
+	}
+}
+
+func compareClocks(t *testing.T, virtual, wall outcome) {
+	t.Helper()
+	a, b := &virtual.result.Verdict, &wall.result.Verdict
+	if a.Outcome != b.Outcome || a.Layer != b.Layer || a.Cause != b.Cause || a.FinalOutcome != b.FinalOutcome {
+		t.Errorf("virtual: %s %s %s, run %s; wall: %s %s %s, run %s", a.Outcome, a.Layer, a.Cause, a.FinalOutcome, b.Outcome, b.Layer, b.Cause, b.FinalOutcome)
+	}
+	for _, c := range []struct {
+		what          string
+		virtual, wall float64
+		within        float64
+	}{
+		{"completed calls", float64(virtual.calls), float64(wall.calls), 0.02},
+		{"p50 call latency in s", virtual.p50, wall.p50, 0.05},
+		{"p95 call latency in s", virtual.p95, wall.p95, 0.05},
+	} {
+		off := math.Abs(c.wall-c.virtual) / c.virtual
+		line := fmt.Sprintf("%s: virtual %.2f, wall %.2f, off by %.2f %%, allowed %.0f %%", c.what, c.virtual, c.wall, 100*off, 100*c.within)
+		if off > c.within {
+			t.Error(line)
+			continue
+		}
+		t.Log(line)
+	}
+}
