@@ -35,13 +35,13 @@ type Agent struct {
 // job is what an agent keeps for the task in hand only. It is on the heap, since a parked agent's
 // stack should be small.
 type job struct {
-	task    Task
-	req     openai.ChatCompletionRequest
-	asked   []openai.ToolCall // by the latest answer
-	bytes   int               // of text in the conversation
-	calls   int               // made for this task
-	article string            // path of the task's own article
-	tool    toolRun           // the latest
+	task     Task
+	tools    []openai.Tool // offered
+	messages []openai.ChatCompletionMessage
+	bytes    int               // of text in the messages
+	asked    []openai.ToolCall // by the latest answer
+	calls    int               // made for this task
+	article  string            // path of the task's own article
 
 	think, toolTime, message sim.Stream // keyed by the task
 	draw                     sim.Stream // scratch: the sub-stream that is drawn from
@@ -83,18 +83,16 @@ func (a *Agent) Run(ctx context.Context, task Task) error {
 func (a *Agent) begin(ctx context.Context, task Task) {
 	a.job = &job{
 		task:     task,
+		tools:    a.shared.tools,
 		article:  folderOf(task.ID) + "/" + articleName,
 		think:    a.w.Stream(task.ID, purposeThink),
 		toolTime: a.w.Stream(task.ID, purposeTool),
 		message:  a.w.Stream(task.ID, purposeMessage),
 	}
-	req := &a.job.req
-	req.Model, req.MaxTokens, req.User, req.Tools = a.wf.Model, a.wf.MaxTokens, task.ID, a.shared.tools
-	req.Stream = true
 	a.proc = sim.ProcessOf(ctx)
 
 	a.w.Lock()
-	a.state = State{Name: a.state.Name, Parent: a.state.Parent, Task: task.ID, Stage: pacer.StageSlot, Since: a.w.Now()}
+	a.state = State{Name: a.state.Name, Parent: a.state.Parent, Task: task.ID, Since: a.w.Now()}
 	a.obs.AgentStarted(&a.state)
 	a.w.Unlock()
 	if a.proc != nil {

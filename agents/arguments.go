@@ -28,9 +28,9 @@ func parseArguments(text string) (arguments, error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return arguments{}, fmt.Errorf("argument %s: found a %s, want %s", wrong.Field, wrong.Value, wanted(wrong.Field))
+		return arguments{}, fmt.Errorf("argument %s: found %s, want %s", wrong.Field, wrong.Value, wanted(wrong.Field))
 	case errors.As(err, &wrong):
-		return arguments{}, fmt.Errorf("arguments: found a %s, want a JSON object", wrong.Value)
+		return arguments{}, fmt.Errorf("arguments: found %s, want a JSON object", wrong.Value)
 	case err != nil:
 		return arguments{}, fmt.Errorf("arguments: not valid JSON (%w)", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"example.com/wedge/pacer"
 )
 
-// Chatter makes model calls for agents. *pacer.Pacer is one.
+// Chatter makes model calls for agents. A pacer is one.
 type Chatter interface {
 	// Chat makes one call and returns its complete answer.
 	Chat(ctx context.Context, id pacer.Identity, req openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error)
@@ -20,13 +20,15 @@ type Chatter interface {
 	Hold(ctx context.Context, id pacer.Identity) (context.Context, func(), error)
 }
 
+var _ Chatter = (*pacer.Pacer)(nil)
+
 // Observer is told what agents do, at once and in order. Its methods are called with the monitor
 // held and must not wait. A *State is that of the agent itself: the same pointer from AgentStarted to
 // AgentEnded, to be read with the monitor held only.
 type Observer interface {
-	// AgentStarted comes first. The agent is in stage slot until it has what [Chatter].Hold gives it.
+	// AgentStarted comes first. The agent is in stage think, before its first round.
 	AgentStarted(a *State)
-	// StageChanged says that the agent thinks or runs a tool since a.Since. The stages of its calls
+	// StageChanged says that since a.Since the agent thinks or runs a tool. The stages of its calls
 	// are not reported here: the Chatter knows them.
 	StageChanged(a *State)
 	ToolCalled(a *State, c ToolCall)
@@ -53,7 +55,7 @@ type State struct {
 	Step     int         // counted from 1 within the round; 0 before the first
 	Stage    pacer.Stage // think or tool, or the stage of its call; done at the end
 	Since    sim.Instant // start of the stage
-	Tool     string      // the tool that runs in stage tool; empty otherwise
+	Tool     string      // that runs in stage tool; empty otherwise
 	Call     string      // id of the call in flight; empty outside calls
 	Attempt  string      // id of the call's latest attempt; empty before the first
 	WaitsFor []string    // what a tool waits for: names of a lock, a latch, or sub-agents; nil otherwise

@@ -14,10 +14,9 @@ import (
 // a single step, so that the simulated model answers every call with the same tool. Whatever tool the
 // model calls, it takes the trace's wait and does nothing.
 func (a *Agent) replay(ctx context.Context) error {
-	a.job.req.Tools = a.shared.replayTools
+	a.job.tools = a.shared.replayTools
 	a.say(openai.ChatMessageRoleSystem, instructions)
 	for i := range a.job.task.Calls {
-		a.grow(3)
 		if err := a.replayStep(ctx, i); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/sashabaranov/go-openai"
@@ -23,7 +24,10 @@ type Shared struct {
 
 	replayTools []openai.Tool // for tasks from a trace
 
-	messages map[int]string // results of read_message by their size; guarded by the monitor
+	rounds int
+	// Guarded by the monitor:
+	prompts  map[int]string // user messages by their round
+	messages map[int]string // results of read_message by their size
 }
 
 // lock is one of the two locks of a workspace.
@@ -41,6 +45,8 @@ func NewShared(w sim.World, wf *Workflow) *Shared {
 		steps:    stepsLine(wf, wf.Steps),
 		subSteps: stepsLine(wf, wf.SubAgents.Steps),
 		tools:    toolsOf(wf.Tools),
+		rounds:   wf.Rounds,
+		prompts:  map[int]string{},
 		messages: map[int]string{},
 
 		replayTools: toolsOf([]string{ToolReadMessage}),
@@ -53,6 +59,18 @@ func NewShared(w sim.World, wf *Workflow) *Shared {
 
 func newLock(w sim.World, name string) *lock {
 	return &lock{Semaphore: sim.NewSemaphore(w, name, 1), waitsFor: []string{name}}
+}
+
+// prompt returns the user message that begins a round.
+func (s *Shared) prompt(round int) string {
+	s.w.Lock()
+	defer s.w.Unlock()
+	text, ok := s.prompts[round]
+	if !ok {
+		text = fmt.Sprintf("Round %d of %d.\n%s", round, s.rounds, s.steps)
+		s.prompts[round] = text
+	}
+	return text
 }
 
 const (

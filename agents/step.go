@@ -3,7 +3,8 @@ package agents
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -25,7 +26,6 @@ func (a *Agent) playRounds(ctx context.Context) error {
 
 // playRound plays one round: at most so many steps, until an answer asks for no tool.
 func (a *Agent) playRound(ctx context.Context, round int) error {
-	a.grow(1 + 2*a.steps())
 	a.say(openai.ChatMessageRoleUser, a.prompt(round))
 	for step := 1; step <= a.steps(); step++ {
 		if err := a.step(ctx, round, step); err != nil {
@@ -60,13 +60,16 @@ func (a *Agent) step(ctx context.Context, round, step int) error {
 	return nil
 }
 
-// prompt returns the user message that begins a round.
+// prompt returns the user message that begins a round. The first one names the task, so that servers
+// with a prefix cache do not take the conversations of different tasks for one; the others are shared.
 func (a *Agent) prompt(round int) string {
-	steps := a.shared.steps
 	if a.sub {
-		steps = a.shared.subSteps
+		return "Task " + a.job.task.ID + ".\n" + a.shared.subSteps
 	}
-	return fmt.Sprintf("Round %d of %d on %s.\n%s", round, a.rounds(), a.job.task.ID, steps)
+	if round == 1 {
+		return "Task " + a.job.task.ID + ". " + a.shared.prompt(1)
+	}
+	return a.shared.prompt(round)
 }
 
 func (a *Agent) think(ctx context.Context) error {
@@ -79,7 +82,12 @@ func (a *Agent) think(ctx context.Context) error {
 func (a *Agent) ask(ctx context.Context) error {
 	id := a.identity()
 	a.calls++
-	resp, err := a.chat.Chat(ctx, id, a.job.req)
+	resp, err := a.chat.Chat(ctx, id, openai.ChatCompletionRequest{
+		Model: a.wf.Model, Stream: true,
+		//lint:ignore SA1019 the newer name is not known to every OpenAI-compatible server, this one is
+		MaxTokens: a.wf.MaxTokens,
+		Messages:  a.job.messages, Tools: a.job.tools, User: a.job.task.ID,
+	})
 	if err != nil {
 		return err
 	}
@@ -98,7 +106,7 @@ func (a *Agent) takeAnswer(m *openai.ChatCompletionMessage) {
 		c := &m.ToolCalls[i]
 		c.Index, c.Type = nil, openai.ToolTypeFunction // an index belongs to chunks only
 		if c.ID == "" {
-			c.ID = fmt.Sprintf("call_%d_%d", a.job.calls, i) // some servers leave it out
+			c.ID = "call_" + strconv.Itoa(a.job.calls) + "_" + strconv.Itoa(i) // some servers leave it out
 		}
 		a.job.bytes += len(c.Function.Name) + len(c.Function.Arguments)
 	}
@@ -107,25 +115,27 @@ func (a *Agent) takeAnswer(m *openai.ChatCompletionMessage) {
 		return // servers refuse a conversation with an empty message in it
 	}
 	a.job.bytes += len(m.Content)
-	a.job.req.Messages = append(a.job.req.Messages, *m)
+	*a.extend() = *m
 }
 
 // say appends a message that is plain text.
 func (a *Agent) say(role, text string) {
 	a.job.bytes += len(text)
-	a.job.req.Messages = append(a.job.req.Messages, openai.ChatCompletionMessage{Role: role, Content: text})
+	m := a.extend()
+	m.Role, m.Content = role, text
 }
 
-// grow makes room for n more messages, and not much more: append alone would double the room, which
-// is most of what a parked agent costs.
-func (a *Agent) grow(n int) {
-	old := a.job.req.Messages
-	if cap(old)-len(old) >= n {
-		return
+// extend appends an empty message. The room for messages is most of what a parked agent costs, so it
+// grows by less than append would have it.
+func (a *Agent) extend() *openai.ChatCompletionMessage {
+	messages := a.job.messages
+	n := len(messages)
+	if n == cap(messages) {
+		messages = append(slices.Grow([]openai.ChatCompletionMessage(nil), n+max(6, n/8)), messages...)
 	}
-	grown := make([]openai.ChatCompletionMessage, len(old), len(old)+max(n, len(old)/4))
-	copy(grown, old)
-	a.job.req.Messages = grown
+	messages = messages[:n+1]
+	a.job.messages = messages
+	return &messages[n]
 }
 
 // contextTokens is the length of the conversation.

@@ -2,10 +2,12 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -34,14 +36,16 @@ type toolRun struct {
 // is not the model's fault.
 func (a *Agent) useTool(ctx context.Context, i int) error {
 	asked := &a.job.asked[i]
-	r := &a.job.tool
-	*r = toolRun{tool: asked.Function.Name}
+	r := &toolRun{tool: asked.Function.Name}
 	if !a.offers(r.tool) {
 		r.tool = ToolUnknown // the name is the model's: it may be anything, and goes into labels
 	}
 	a.enter(pacer.StageTool, r.tool)
 	start := a.w.Now()
 	err := a.check(r, asked, i)
+	if err != nil || asked.Function.Arguments == "" || a.replays() { // else they have been read
+		mend(&asked.Function)
+	}
 	if err == nil {
 		a.prepare(r, i)
 		err = a.runTool(ctx, r)
@@ -50,10 +54,8 @@ func (a *Agent) useTool(ctx context.Context, i int) error {
 		return err
 	}
 	r.call.Tool, r.call.Took = r.tool, a.w.Now().Sub(start)
-	a.job.bytes += len(r.result)
-	a.job.req.Messages = append(a.job.req.Messages, openai.ChatCompletionMessage{
-		Role: openai.ChatMessageRoleTool, ToolCallID: asked.ID, Content: r.result,
-	})
+	a.say(openai.ChatMessageRoleTool, r.result)
+	a.job.messages[len(a.job.messages)-1].ToolCallID = asked.ID
 	a.w.Lock()
 	a.obs.ToolCalled(&a.state, r.call)
 	a.w.Unlock()
@@ -61,7 +63,7 @@ func (a *Agent) useTool(ctx context.Context, i int) error {
 }
 
 func (a *Agent) offers(tool string) bool {
-	return slices.ContainsFunc(a.job.req.Tools, func(t openai.Tool) bool { return t.Function.Name == tool })
+	return slices.ContainsFunc(a.job.tools, func(t openai.Tool) bool { return t.Function.Name == tool })
 }
 
 // misuse is a mistake of the model. It is told about it in the result.
@@ -91,6 +93,17 @@ func (a *Agent) check(r *toolRun, asked *openai.ToolCall, i int) (err error) {
 		return misusef("%s: argument text is missing", r.tool)
 	}
 	return a.locate(r)
+}
+
+// mend makes a tool call fit to go back to the server within the conversation. Many servers parse
+// earlier calls again, and answer every further request with an error if one of them was cut off.
+func mend(c *openai.FunctionCall) {
+	if !strings.HasPrefix(strings.TrimSpace(c.Arguments), "{") || !json.Valid([]byte(c.Arguments)) {
+		c.Arguments = "{}"
+	}
+	if c.Name == "" || len(c.Name) > nameBytesMax || strings.IndexFunc(c.Name, func(r rune) bool { return !plainRune(r) || r == '.' }) >= 0 {
+		c.Name = ToolUnknown
+	}
 }
 
 // locate finds the article that the call is about.

@@ -75,13 +75,13 @@ func (m *Memory) Save(path string) error {
 }
 
 func (m *Memory) update(path string, change func(*article) error) error {
-	if err := checkPath(path); err != nil {
-		return err
-	}
 	m.shared.w.Lock()
 	defer m.shared.w.Unlock()
 	a := m.articles[path]
 	if a == nil {
+		if err := checkPath(path); err != nil {
+			return err
+		}
 		a = &article{}
 		m.articles[path] = a
 	}
