@@ -52,5 +52,5 @@ func judgeConnectionPool(r *reading, j *judgement) {
 		return
 	}
 	j.support(score)
-	j.pro("%s of the requests that have a connection are alive", ofAll(k.moving, k.have))
+	j.pro("of the requests that have a connection, %d of %d are alive", k.moving, k.have)
 }

@@ -51,16 +51,16 @@ func judgeDecodeSerialized(r *reading, j *judgement) {
 		j.refute("decode_running reached %s during the stall, so requests are batched", num(running.max))
 		return
 	case running.max == 0:
-		j.refute("decode_running 0, %s: nothing decodes", r.gauges.under())
+		j.refute("decode_running 0, %s: nothing decodes", r.gauges.under)
 		return
 	case waiting < queueMin:
-		j.refute("on average %s requests waited to join the decode batch, %s", num(waiting), r.gauges.under())
+		j.refute("on average %s requests waited to join the decode batch, %s", num(waiting), r.gauges.under)
 		return
 	}
 	j.support(0.95 * r.share(r.sum(fateDecodeWait, fateMoving, fateServed)))
 	j.beside = fmt.Sprintf("the decode engine runs at most %s at a time", count(int(running.max), "request"))
 	j.pro("decode_running never above %s, while %s requests on average waited to join (queue, transfer and prealloc together), %s",
-		num(running.max), num(waiting), r.gauges.under())
+		num(running.max), num(waiting), r.gauges.under)
 	j.pro("tokens arrive on %s of the %s at the servers", count(r.n[fateMoving], "call"), count(r.sides.Sent, "request"))
 	if kv := &r.gauges.recent[decodeKV]; kv.max >= memoryFull {
 		j.support(j.score / 2)

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"example.com/wedge/harness"
 )
@@ -19,7 +20,7 @@ func Diagnose(now, before *harness.Evidence) Verdict {
 	ranked := judgeAll(r)
 	v := Verdict{
 		Schema:      Schema,
-		DetectedAtS: seconds(age(now.At, 0)),
+		DetectedAtS: seconds(r.detectedAt()),
 		StalledForS: seconds(max(0, now.StalledFor)),
 		Agents:      r.agents,
 		Calls:       r.callCounts(),
@@ -36,6 +37,16 @@ func Diagnose(now, before *harness.Evidence) Verdict {
 	}
 	v.conclude(r, ranked)
 	return v
+}
+
+// detectedAt is when the watchdog's patience ended, so the instant of the episode's first capture; of
+// evidence that is no stall, it is that of the capture.
+func (r *reading) detectedAt() time.Duration {
+	at := age(r.now.At, 0)
+	if after := r.now.Setup.StallAfter; r.now.Episode > 0 && after > 0 && r.now.StalledFor > after {
+		return max(0, at-r.now.StalledFor+after)
+	}
+	return at
 }
 
 // stalled says whether the capture belongs to a stall at all.
@@ -66,7 +77,7 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 		why = u.why
 		v.Next = append(v.Next, openQuestions(ranked)...)
 	}
-	parts := []string{r.stallText(), r.whereText(), upper(why)}
+	parts := []string{r.stallText(), r.whereText(v.Stages), upper(why)}
 	if found {
 		parts = append(parts, besides(ranked[1:])...)
 	}
@@ -120,7 +131,7 @@ func openQuestions(ranked []judged) []string {
 func (r *reading) missing() []string {
 	out := []string{}
 	switch {
-	case r.sides.Usable || r.now.Setup.Agents == 0:
+	case r.sides.Usable || r.sides.Sent == 0:
 	case r.now.Router == nil:
 		out = append(out, "a router log")
 	default:
@@ -135,6 +146,9 @@ func (r *reading) missing() []string {
 		out = append(out, "gauges read while requests were out")
 	default:
 		out = append(out, "gauges of the servers")
+	}
+	if r.now.DumpErr != "" {
+		out = append(out, "a goroutine dump ("+r.now.DumpErr+")")
 	}
 	if r.sides.Sent > 0 && !r.moved.ok {
 		out = append(out, "an earlier capture to compare with")

@@ -61,24 +61,3 @@ func Final(end *harness.Evidence, episodes []Verdict, why Ending) Conclusion {
 	}
 	return Conclusion{Outcome: Slow, Summary: fmt.Sprintf("%s while work went on: %s.", cutOff, counts)}
 }
-
-// Main returns the index of the episode that stands for a run: the one still open at its end, else
-// the gravest, else -1. Of equals it is the one that lasted longest when its verdict was made.
-func Main(episodes []Verdict) int {
-	if n := len(episodes); n > 0 && episodes[n-1].Open() {
-		return n - 1
-	}
-	best := -1
-	for i := range episodes {
-		v := &episodes[i]
-		if best < 0 {
-			best = i
-			continue
-		}
-		b := &episodes[best]
-		if g, h := v.Outcome.gravity(), b.Outcome.gravity(); g > h || g == h && v.StalledForS > b.StalledForS {
-			best = i
-		}
-	}
-	return best
-}

@@ -111,6 +111,7 @@ type readings struct {
 	sentMax  int
 	from, to sim.Instant // of the first and the last of the loaded ones
 	latest   *harness.Sample
+	under    string // what the recent readings rest on
 }
 
 // readGauges reads the samples of an evidence.
@@ -124,6 +125,7 @@ func readGauges(ev *harness.Evidence) readings {
 			r.read(s, old <= recent)
 		}
 	}
+	r.under = r.conditions()
 	return r
 }
 
@@ -174,8 +176,8 @@ func (r *readings) count(i gaugeIndex) int {
 // has says whether a gauge was read lately under load.
 func (r *readings) has(i gaugeIndex) bool { return r.recent[i].ok() }
 
-// under says what the readings of the recent window rest on.
-func (r *readings) under() string {
+// conditions says what the readings of the recent window rest on.
+func (r *readings) conditions() string {
 	load := count(r.sentMin, "request")
 	if r.sentMax != r.sentMin {
 		load = fmt.Sprintf("%d to %d requests", r.sentMin, r.sentMax)

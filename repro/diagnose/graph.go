@@ -87,7 +87,14 @@ func (g *Graph) Waits() int {
 // graphOf builds the graph. kept says of an object's holder whether the permit is kept: held, and no
 // longer worked on.
 func graphOf(ev *harness.Evidence, kept func(object, holder int) bool) Graph {
-	g := Graph{Nodes: []Node{}, Edges: []Edge{}, Cycle: []string{}, index: make(map[string]int, len(ev.Agents)+len(ev.Processes)+len(ev.Objects))}
+	nodes, edges := len(ev.Agents)+len(ev.Objects), 0
+	for i := range ev.Objects {
+		edges += len(ev.Objects[i].Holders) + len(ev.Objects[i].Waiters)
+	}
+	g := Graph{
+		Nodes: make([]Node, 0, nodes), Edges: make([]Edge, 0, edges), Cycle: []string{},
+		index: make(map[string]int, nodes), out: make([][]int, 0, nodes),
+	}
 	for i := range ev.Agents {
 		g.node(ev.Agents[i].Name, NodeAgent)
 	}

@@ -24,14 +24,17 @@ func judgeInflightPin(r *reading, j *judgement) {
 	g := &r.gauges.recent
 	pinned := &g[prefillInflight]
 	switch {
+	case r.sides.Sent == 0:
+		j.refute("no request is at the servers")
+		return
 	case !pinned.ok():
 		j.open(0, "prefill_inflight over half a minute, while requests are out and after")
 		return
 	case pinned.min == 0:
-		j.refute("prefill_inflight was 0 at least once, %s", r.gauges.under())
+		j.refute("prefill_inflight was 0 at least once, %s", r.gauges.under)
 		return
 	}
-	j.pro("%s, never 0, %s", pinned.tell("prefill_inflight"), r.gauges.under())
+	j.pro("%s, never 0, %s", pinned.tell("prefill_inflight"), r.gauges.under)
 	long := age(pinned.to, pinned.from) >= stillMin
 	if r.n[fateInflight] == 0 || g[decodeRunning].max > 0 || !long {
 		j.open(0.1, "prefill_inflight after the agents have stopped: is there a floor above 0?")

@@ -13,8 +13,8 @@ func lockOrder() cause {
 		name: CauseLockOrder, outcome: Deadlocked, layer: LayerHarness,
 		judge: judgeLockOrder,
 		because: func(r *reading) string {
-			return fmt.Sprintf("Agents wait for each other in a cycle: %s. Nothing outside can break it; %s with those that queue behind.",
-				r.cycleText(), does(r.knot.stuck, "agent", "is", "are")+" stuck")
+			return fmt.Sprintf("Agents wait for each other in a cycle: %s. Nothing outside can break it; %s stuck, those that queue behind included.",
+				r.cycleText(), does(r.knot.stuck, "agent", "is", "are"))
 		},
 		next: func(r *reading) []string {
 			return []string{

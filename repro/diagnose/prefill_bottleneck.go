@@ -9,7 +9,7 @@ func prefillBottleneck() cause {
 		judge: judgePrefillBottleneck,
 		because: func(r *reading) string {
 			text := fmt.Sprintf("Prefill is the narrow place: %s for it, the oldest for %s, while decode runs %s.",
-				ofAll(r.n[fatePrefill], r.sides.Sent)+" requests wait", secs(r.oldest(fatePrefill)), count(int(r.gauges.recent[decodeRunning].mean+0.5), "request"))
+				ofAll(r.n[fatePrefill], r.sides.Sent, "request")+" "+verb(r.n[fatePrefill], "waits", "wait"), secs(r.oldest(fatePrefill)), count(int(r.gauges.recent[decodeRunning].mean+0.5), "request"))
 			if rate, _, ok := r.gauges.recent[prefillTokens].rate(); ok {
 				text += fmt.Sprintf(" Prefill works at %.0f tokens a second, so the queue drains, prompt by prompt.", rate)
 			}
@@ -37,22 +37,22 @@ func judgePrefillBottleneck(r *reading, j *judgement) {
 		j.open(0, "prefill_queue and prefill_tokens_total, sampled while requests are out")
 		if early := r.sum(fateOpen, fateUnanswered); 2*early >= r.sides.Sent && early > 0 {
 			j.open(0.3, j.decideBy)
-			j.pro("%s of the requests wait for their first token", ofAll(early, r.sides.Sent))
+			j.pro("%s without a token so far", ofAll(early, r.sides.Sent, "request")+" "+verb(early, "is", "are"))
 		}
 		return
 	case waiting < queueMin:
-		j.refute("on average %s requests waited for prefill, %s", num(waiting), r.gauges.under())
+		j.refute("on average %s requests waited for prefill, %s", num(waiting), r.gauges.under)
 		return
 	case r.n[fatePrefillStuck] > 0:
 		j.refute("prefill_tokens_total does not move: prefill does not work on its queue at all")
 		return
 	case 2*n < r.sides.Sent:
-		j.refute("only %s requests wait for prefill", ofAll(n, r.sides.Sent))
+		j.refute("%d of %s for prefill, less than half", n, does(r.sides.Sent, "request", "waits", "wait"))
 		return
 	}
 	j.support(0.95 * r.share(n))
 	j.beside = fmt.Sprintf("%s for prefill", does(n, "request", "waits", "wait"))
-	j.pro("%s requests wait for their first token, and on average %s were queued for prefill, %s", ofAll(n, r.sides.Sent), num(waiting), r.gauges.under())
+	j.pro("%s for prefill; on average %s were queued there, %s", ofAll(n, r.sides.Sent, "request")+" "+verb(n, "waits", "wait"), num(waiting), r.gauges.under)
 	if rate, over, ok := g[prefillTokens].rate(); ok {
 		j.pro("prefill_tokens_total grew by %.0f tokens a second over %s: prefill works", rate, secs(over))
 	}

@@ -16,14 +16,17 @@ func silentStream() cause {
 		because: func(r *reading) string {
 			s := r.silent()
 			text := fmt.Sprintf("%s went quiet part-way, %s ago", count(s.n, "stream"), span(s.least, s.most))
-			if s.unseen < s.n {
+			switch {
+			case s.gone > 0:
 				text += ", and the servers have no such requests any more"
+			case s.unseen < s.n:
+				text += ", and no engine works on them"
 			}
 			if r.now.Setup.IdleLimit == 0 {
 				text += "; no idle limit is set, so nothing ends them"
 			}
 			if s.slots > 0 {
-				text += fmt.Sprintf(" and %s they hold never %s back", count(s.slots, "slot")+" that", verb(s.slots, "comes", "come"))
+				text += fmt.Sprintf(" and the %s that they hold never %s back", count(s.slots, "slot"), verb(s.slots, "comes", "come"))
 			}
 			text += "."
 			if n := r.n[fateMoving]; n > 0 {
@@ -109,14 +112,14 @@ func judgeSilentStream(r *reading, j *judgement) {
 func (r *reading) silentServerSide(j *judgement, s silent) {
 	if s.gone > 0 {
 		log := r.now.Router
-		j.pro("the router has no open request for %s of them; its log has lines for %d started and %d finished", ofAll(s.gone, s.n), log.Started, log.Finished)
+		j.pro("the router has no open request for %d of %d; its log has lines for %d started and %d finished", s.gone, s.n, log.Started, log.Finished)
 	}
 	running := &r.gauges.recent[decodeRunning]
 	switch {
 	case running.ok() && running.max == 0:
-		j.pro("decode_running 0, %s", r.gauges.under())
+		j.pro("decode_running 0, %s", r.gauges.under)
 	case running.ok() && s.gone+s.unseen < s.n:
-		j.pro("%s, %s: fewer than the streams", running.tell("decode_running"), r.gauges.under())
+		j.pro("%s, %s: fewer than the streams", running.tell("decode_running"), r.gauges.under)
 	case running.ok():
 	case !r.sides.Usable:
 		j.con("neither a router log nor gauges: from here a long pause of the model looks the same")
@@ -141,6 +144,7 @@ func (r *reading) noSilentStream(j *judgement) {
 		j.open(0.2*r.share(r.n[fateExpiring]), "a capture after the idle limit of "+secs(r.now.Setup.IdleLimit)+" has passed")
 		j.pro("%s quiet for up to %s, and the servers do not have them", does(r.n[fateExpiring], "stream", "is", "are"), secs(r.oldest(fateExpiring)))
 		j.con("the idle limit of %s will end them", secs(r.now.Setup.IdleLimit))
+		j.beside = fmt.Sprintf("%s quiet and will be ended by the idle limit", does(r.n[fateExpiring], "stream", "is", "are"))
 	case streams == 0:
 		j.refute("no call is in stage stream")
 	case quiet == 0:

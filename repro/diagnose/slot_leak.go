@@ -12,7 +12,7 @@ func slotLeak() cause {
 		judge: judgeSlotLeak,
 		because: func(r *reading) string {
 			p := &r.pool
-			text := fmt.Sprintf("%s of the pacer's slots are held by nobody: the calls they were taken for have ended, and nothing gives them back. ", ofAll(len(p.kept), p.capacity))
+			text := fmt.Sprintf("Of the pacer's %s, %d %s held by nobody: the calls they were taken for have ended, and nothing gives them back. ", count(p.capacity, "slot"), len(p.kept), verb(len(p.kept), "is", "are"))
 			text += fmt.Sprintf("%s for a slot.", does(p.waiting, "call", "waits", "wait"))
 			if live := p.inUse - len(p.kept); live > 0 {
 				text += fmt.Sprintf(" The other %s still used.", does(live, "slot", "is", "are"))

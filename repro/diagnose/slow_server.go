@@ -9,17 +9,20 @@ func slowServer() cause {
 		judge: judgeSlowServer,
 		because: func(r *reading) string {
 			text := "Nothing is stuck: "
+			if alive := r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait); alive < r.sides.Sent {
+				text = "Most calls are alive: "
+			}
 			switch {
 			case r.n[fateMoving] > 0 && r.n[fateServed] > 0:
 				text += fmt.Sprintf("tokens arrive on %s, and the servers work on %d more that show none yet", count(r.n[fateMoving], "call"), r.n[fateServed])
 			case r.n[fateMoving] > 0:
-				text += "tokens arrive on " + ofAll(r.n[fateMoving], r.sides.Sent) + " calls"
+				text += "tokens arrive on " + ofAll(r.n[fateMoving], r.sides.Sent, "call")
 			case r.n[fateServed] > 0:
-				text += "no call has a token to show yet, but the decode engine has " + ofAll(r.n[fateServed], r.sides.Sent) + " in its batch and produces tokens: the model thinks"
+				text += "no call has a token to show yet, but the decode engine has " + ofAll(r.n[fateServed], r.sides.Sent, "request") + " in its batch and produces tokens: the model thinks"
 			default:
 				text += "the servers have the requests"
 			}
-			return text + ", and nobody waits for a slot or a connection. The calls are long, and will finish."
+			return text + ", and nobody waits for a slot or a connection. They take long, and will finish."
 		},
 		next: func(r *reading) []string {
 			return []string{"raise watchdog.stall_after above the length of a call, if calls may be this long"}

@@ -1,5 +1,7 @@
 package diagnose
 
+import "fmt"
+
 // starvation: live calls hold every slot, and will give them back in time.
 func starvation() cause {
 	return cause{
@@ -7,8 +9,11 @@ func starvation() cause {
 		judge: judgeStarvation,
 		because: func(r *reading) string {
 			h := r.holders()
-			return "Slow calls hold " + ofAll(h.live, r.pool.inUse) + " slots. They are alive, so slots come back as their answers end; " +
-				"until then nobody else can start. The fleet is starved, not stuck."
+			text := "Slow calls hold " + ofAll(h.live, r.pool.inUse, "slot") + ". They are alive"
+			if h.moving > 0 {
+				text += fmt.Sprintf(" (tokens arrive on %d, the latest %s ago)", h.moving, secs(r.newest(fateMoving)))
+			}
+			return text + ", so slots come back as their answers end; until then nobody else can start. The fleet is starved, not stuck."
 		},
 		next: func(r *reading) []string {
 			out := []string{"wait for the oldest answers: with these slots the fleet goes on by itself"}
@@ -92,7 +97,7 @@ func judgeStarvation(r *reading, j *judgement) {
 	j.pro("all %s are held and %s for one, the longest for %s", count(p.capacity, "slot"), does(p.waiting, "call", "waits", "wait"), secs(p.longest))
 	h := r.holders()
 	score := 0.95 * h.weight / float64(max(1, p.inUse))
-	j.beside = ofAll(h.live, p.inUse) + " slots are held by calls that are alive"
+	j.beside = ofAll(h.live, p.inUse, "slot") + " " + verb(h.live, "is", "are") + " held by calls that are alive"
 	switch {
 	case h.live > 0:
 		j.support(score)
@@ -130,6 +135,6 @@ func (r *reading) movingObservation(j *judgement) {
 // batchObservation adds what the decode engine runs.
 func (r *reading) batchObservation(j *judgement) {
 	if s := &r.gauges.recent[decodeRunning]; s.ok() && s.max > 0 {
-		j.pro("%s, %s", s.tell("decode_running"), r.gauges.under())
+		j.pro("%s, %s", s.tell("decode_running"), r.gauges.under)
 	}
 }

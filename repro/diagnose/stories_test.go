@@ -175,7 +175,7 @@ func nestedEvidence() *harness.Evidence {
 	o := b.object("semaphore", SlotObject, 16)
 	b.nestedParents(o, 16)
 	for range 14 {
-		a := b.newAgent(pacer.StageSlot, 900*s)
+		a := b.newAgent(pacer.StageSlot, 890*s)
 		a.Waits = "semaphore " + SlotObject
 		o.Waiters = append(o.Waiters, sim.Party{Name: a.Name, Since: a.Since})
 	}

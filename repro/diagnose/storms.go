@@ -27,8 +27,8 @@ func timeoutCascade() cause {
 	}
 }
 
-// inCalls is how many calls there are to be cut off, at least 1.
-func (r *reading) inCalls() int { return max(1, len(r.calls)) }
+// aStorm is how many failed attempts make a storm: each call has had one, and stormMin at least.
+func (r *reading) aStorm() int { return max(stormMin, len(r.calls)) }
 
 func judgeTimeoutCascade(r *reading, j *judgement) {
 	w := &r.now.Window
@@ -36,7 +36,7 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 	case w.AttemptsTimeout <= 0:
 		j.refute("no attempt ran into a time limit during the stall")
 		return
-	case w.AttemptsTimeout < r.inCalls() || w.CallsCompleted > 0:
+	case w.AttemptsTimeout < r.aStorm() || w.CallsCompleted > 0:
 		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
 		j.con("%s completed in the same time", count(w.CallsCompleted, "call"))
 	case w.TokensWasted <= 0:
@@ -47,6 +47,9 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 		j.support(stormScore)
 		j.beside = "time limits cut requests off"
 		j.pro("%d tokens that they had received are lost", w.TokensWasted)
+	}
+	if n := r.sides.RouterOnly; n > 0 {
+		j.pro("%s open at the router though no agent waits for the answer", does(n, "request", "is", "are"))
 	}
 	j.pro("%s into a time limit during the stall, with %s in flight", does(w.AttemptsTimeout, "attempt", "ran", "ran"), count(len(r.calls), "call"))
 }
@@ -92,15 +95,15 @@ func judgeRefusals(r *reading, j *judgement, queue bool) {
 		j.refute("no attempt ended with an error status during the stall")
 		return
 	case queue && queued.ok() && queued.max == 0:
-		j.refute("router_queued 0, %s", r.gauges.under())
+		j.refute("router_queued 0, %s", r.gauges.under)
 		return
-	case w.AttemptsStatus < 2*r.inCalls() || w.CallsCompleted > 0:
+	case w.AttemptsStatus < 2*r.aStorm() || w.CallsCompleted > 0:
 		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
 	case queue && !queued.ok():
 		j.open(0.3, "router_queued, and the statuses: is it 503?")
 	case queue:
 		j.support(stormScore)
-		j.pro("%s, %s", queued.tell("router_queued"), r.gauges.under())
+		j.pro("%s, %s", queued.tell("router_queued"), r.gauges.under)
 	default:
 		j.support(stormScore - 0.01) // the queue at the router says more, where there is one
 	}

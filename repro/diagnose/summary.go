@@ -20,9 +20,9 @@ func (r *reading) stallText() string {
 }
 
 // whereText says where the calls are.
-func (r *reading) whereText() string {
+func (r *reading) whereText(rows []StageRow) string {
 	var parts []string
-	for _, row := range r.stages() {
+	for _, row := range rows {
 		who := count(row.Calls, "call")
 		if row.Calls == 0 {
 			who = count(row.Agents, "agent")

@@ -42,12 +42,15 @@ func verb(n int, one, many string) string {
 // does writes a number with its noun and verb, such as "1 call waits" or "2 calls wait".
 func does(n int, noun, one, many string) string { return count(n, noun) + " " + verb(n, one, many) }
 
-// ofAll writes "16 of 30", or "all 30".
-func ofAll(n, total int) string {
-	if n == total && n > 1 {
-		return fmt.Sprintf("all %d", n)
+// ofAll writes how many of a set, such as "16 of 30 calls", "all 30 calls" or "the only call".
+func ofAll(n, total int, noun string) string {
+	switch {
+	case n != total:
+		return fmt.Sprintf("%d of %s", n, count(total, noun))
+	case n == 1:
+		return "the only " + noun
 	}
-	return fmt.Sprintf("%d of %d", n, total)
+	return "all " + count(n, noun)
 }
 
 // list joins words with commas and a last "and".

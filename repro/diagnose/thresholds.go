@@ -53,6 +53,9 @@ const (
 	// servedMargin is how much faster than the visible streams the servers must produce tokens
 	// before it is taken for work on the quiet ones: estimates of tokens are that coarse.
 	servedMargin = 1.2
+	// stormMin is the least number of attempts cut off or refused within a stall that is a storm: one
+	// or two are an accident.
+	stormMin = 3
 
 	// besideMin is the least score of a second explanation that the summary mentions.
 	besideMin = 0.02

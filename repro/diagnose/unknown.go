@@ -19,12 +19,17 @@ type unknown struct {
 func (r *reading) unknown() unknown {
 	alive := r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait)
 	lost := r.sum(fateSilent, fateNeverReached, fateDecodeHung, fateDecodeStuck, fatePrefillStuck, fateInflight, fateAtRouter)
-	doubt := r.sum(fateOpen, fateUnanswered, fateConnect, fateExpiring)
+	doubt, expiring := r.sum(fateOpen, fateUnanswered, fateConnect), r.n[fateExpiring]
 	u := unknown{layer: r.layerOfMost(), cause: CauseUnknown}
 	switch {
 	case alive > 0:
 		u.outcome = r.heldUp(Slow)
 		u.why = fmt.Sprintf("%s alive, but no single mechanism accounts for the stall.", does(alive, "call", "is", "are"))
+	case expiring > max(lost, doubt):
+		// The mechanism is known, and so is its end.
+		u.outcome, u.cause = r.heldUp(Slow), CauseSilentStream
+		u.why = fmt.Sprintf("%s quiet for up to %s and the servers do not have them; the idle limit of %s will end them, and their calls go on with another attempt.",
+			does(expiring, "stream", "has been", "have been"), secs(r.oldest(fateExpiring)), secs(r.now.Setup.IdleLimit))
 	case lost > doubt:
 		u.outcome = Wedged
 		u.why = fmt.Sprintf("Nothing moves: %s stopped, and nothing seen will bring %s back.", does(lost, "call", "has", "have"), verb(lost, "it", "them"))
@@ -80,7 +85,7 @@ func (r *reading) heldUp(o Outcome) Outcome {
 
 // longestDoubt is the longest quiet time of the calls of which nothing is known.
 func (r *reading) longestDoubt() time.Duration {
-	return max(r.oldest(fateOpen), r.oldest(fateUnanswered), r.oldest(fateConnect), r.oldest(fateExpiring))
+	return max(r.oldest(fateOpen), r.oldest(fateUnanswered), r.oldest(fateConnect))
 }
 
 // layerOfMost is the layer in which most calls are.

@@ -21,8 +21,8 @@ type Verdict struct {
 	Cause        Cause   `json:"cause"`
 	FinalOutcome Outcome `json:"final_outcome"` // of the run; filled in by the caller, see Final
 
-	Summary     string   `json:"summary"` // plain words, with units
-	DetectedAtS float64  `json:"detected_at_s"`
+	Summary     string   `json:"summary"`       // plain words, with units
+	DetectedAtS float64  `json:"detected_at_s"` // when the watchdog's patience ended
 	StalledForS float64  `json:"stalled_for_s"` // at the capture that was read
 	EndedAtS    *float64 `json:"ended_at_s"`    // nil: the episode had not ended; filled in by the caller
 

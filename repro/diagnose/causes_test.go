@@ -1,0 +1,214 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// TestDecidingObservation takes out of each story the observation that decides it. The cause must not
+// be supported any more.
+func TestDecidingObservation(t *testing.T) {
+	for _, c := range []struct {
+		story, removed string
+		remove         func(ev *harness.Evidence)
+		want           Status
+	}{
+		{"starvation", "nobody waits", func(ev *harness.Evidence) {
+			ev.Calls, ev.Agents = ev.Calls[:16], ev.Agents[:16]
+			ev.Objects[0].Waiters = nil
+		}, Refuted},
+		{"starvation", "a slot is free", func(ev *harness.Evidence) { ev.Objects[0].Capacity++ }, Refuted},
+		{"starvation", "the holders are gone from the servers", loseStreams, Refuted},
+		{"silent-stream", "tokens arrive", func(ev *harness.Evidence) {
+			eachStream(ev, func(c *pacer.CallState) { c.LastToken = ev.At })
+		}, Refuted},
+		{"silent-stream", "the router has them and decode runs them", func(ev *harness.Evidence) {
+			eachStream(ev, func(c *pacer.CallState) {
+				ev.Router.Open = append(ev.Router.Open, harness.RouterRequest{ID: c.AttemptID, Since: c.Started})
+			})
+			setGauge(ev, harness.GaugeDecodeRunning, 16)
+		}, Refuted},
+		{"silent-stream-no-server-evidence", "they have not been quiet for long", func(ev *harness.Evidence) {
+			eachStream(ev, func(c *pacer.CallState) { c.LastToken = ev.At.Add(-30 * time.Second) })
+		}, Open},
+		{"decode-serialized", "decode_running", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugeDecodeRunning) }, Open},
+		{"decode-serialized", "the batch was larger once", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRunning, 16) }, Refuted},
+		{"decode-serialized", "nobody waits to join", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeQueue, 0) }, Refuted},
+		{"decode-serialized", "the gauges were read without load", unload, Open},
+		{"prefill-bottleneck", "the prefill queue", func(ev *harness.Evidence) {
+			dropGauge(ev, harness.GaugePrefillQueue)
+			dropGauge(ev, harness.GaugePrefillBootstrap)
+		}, Open},
+		{"prefill-bottleneck", "the queue is empty", func(ev *harness.Evidence) { setGauge(ev, harness.GaugePrefillQueue, 0) }, Refuted},
+		{"prefill-bottleneck", "prefill makes no tokens", func(ev *harness.Evidence) { setGauge(ev, harness.GaugePrefillTokens, 5) }, Refuted},
+		{"connection-pool", "no limit is known", func(ev *harness.Evidence) {
+			ev.Setup.ConnectionsMax, ev.Objects = 0, ev.Objects[:1]
+		}, Open},
+		{"connection-pool", "connections are free", func(ev *harness.Evidence) {
+			ev.Setup.ConnectionsMax, ev.Objects = 6, ev.Objects[:1]
+		}, Open},
+		{"connection-pool", "nobody waits for long", func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				if c := &ev.Calls[i]; c.Stage == pacer.StageConnect {
+					c.Since = ev.At
+				}
+			}
+		}, Refuted},
+		{"slot-leak", "the slots are those of calls in flight", func(ev *harness.Evidence) {
+			o := &ev.Objects[0]
+			for i := range o.Holders {
+				c := &ev.Calls[i]
+				c.HoldsSlot, c.Stage = true, pacer.StageBackoff
+				o.Holders[i].Name, o.Holders[i].What = c.Agent, c.ID
+			}
+		}, Refuted},
+		{"slot-leak", "slots are free", func(ev *harness.Evidence) { ev.Objects[0].Capacity = 40 }, Open},
+		{"slot-leak", "the holders are not known", func(ev *harness.Evidence) { ev.Objects = nil }, Open},
+		{"nested-slot", "one parent does not wait", func(ev *harness.Evidence) {
+			ev.Agents[0].Stage, ev.Agents[0].Waits = pacer.StageThink, "sleep"
+		}, Open},
+		{"nested-slot", "the children do not wait", func(ev *harness.Evidence) { ev.Objects[0].Waiters = nil }, Refuted},
+		{"nested-slot", "a slot is free", func(ev *harness.Evidence) { ev.Objects[0].Capacity++ }, Refuted},
+		{"lock-order", "one of the two does not wait", func(ev *harness.Evidence) {
+			o := objectNamed(ev.Objects, "journal.lock")
+			o.Waiters = o.Waiters[:0]
+		}, Refuted},
+		{"lock-order", "the waits have only begun", func(ev *harness.Evidence) {
+			for i := range ev.Objects {
+				for j := range ev.Objects[i].Waiters {
+					ev.Objects[i].Waiters[j].Since = ev.At
+				}
+			}
+		}, Refuted},
+		{"lock-over-call", "the holder is in no call", func(ev *harness.Evidence) { ev.Calls = nil }, Refuted},
+		{"tool-hang", "the tools have only begun", func(ev *harness.Evidence) {
+			for i := range ev.Agents {
+				ev.Agents[i].Since = ev.At.Add(-time.Second)
+			}
+		}, Refuted},
+		{"tool-hang", "they wait for a lock", func(ev *harness.Evidence) {
+			o := sim.ObjectState{Kind: "semaphore", Name: "workspace.lock", Capacity: 1, InUse: 1, Holders: []sim.Party{{Name: "somebody"}}}
+			for _, a := range ev.Agents {
+				o.Waiters = append(o.Waiters, sim.Party{Name: a.Name, Since: a.Since})
+			}
+			ev.Objects = append(ev.Objects, o)
+		}, Refuted},
+		{"connection-dead", "the router has them", openAll, Refuted},
+		{"connection-dead", "they are young", func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				ev.Calls[i].Since = ev.At.Add(-20 * time.Second)
+			}
+		}, Open},
+		{"long-context-decode", "decode makes tokens", growDecode, Refuted},
+		{"long-context-decode", "the counter", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugeDecodeTokens) }, Open},
+		{"decode-memory", "the memory is not full", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeKV, 0.5) }, Refuted},
+		{"decode-memory", "the gauge", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugeDecodeKV) }, Open},
+		{"inflight-pin", "it was 0 once", func(ev *harness.Evidence) {
+			last := &ev.Samples[len(ev.Samples)-2]
+			for i := range last.Gauges {
+				if last.Gauges[i].Name == harness.GaugePrefillInflight {
+					last.Gauges[i].Value = 0
+				}
+			}
+		}, Refuted},
+		{"inflight-pin", "decode has work", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRunning, 2) }, Open},
+		{"comment-stream", "no bytes arrive", func(ev *harness.Evidence) {
+			eachStream(ev, func(c *pacer.CallState) { c.LastByte = c.LastToken })
+		}, Refuted},
+		{"comment-stream", "the counter", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugeDecodeTokens) }, Open},
+		{"timeout-cascade", "no attempt was cut off", func(ev *harness.Evidence) { ev.Window.AttemptsTimeout = 0 }, Refuted},
+		{"timeout-cascade", "calls completed", func(ev *harness.Evidence) { ev.Window.CallsCompleted = 5 }, Open},
+		{"retry-storm", "nothing was refused", func(ev *harness.Evidence) { ev.Window.AttemptsStatus = 0 }, Refuted},
+		{"retry-storm", "only a few were refused", func(ev *harness.Evidence) { ev.Window.AttemptsStatus = 20 }, Open},
+		{"router-queue", "the queue is empty", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeRouterQueued, 0) }, Refuted},
+		{"router-queue", "the gauge", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugeRouterQueued) }, Open},
+		{"control-slow-but-fine", "nothing moves", loseStreams, Refuted},
+	} {
+		t.Run(c.story+"/"+c.removed, func(t *testing.T) {
+			st := storyNamed(t, c.story)
+			whole := st.verdict()
+			if got := status(t, &whole, st.cause); got != Supported {
+				t.Fatalf("%s is %s in the whole story, want supported", st.cause, got)
+			}
+			ev := st.now()
+			c.remove(ev)
+			v := Diagnose(ev, nil)
+			if got := status(t, &v, st.cause); got != c.want {
+				t.Errorf("%s is %s without it, want %s\n%s", st.cause, got, c.want, transcript(&v))
+			}
+			checkWords(t, &v)
+		})
+	}
+}
+
+func status(t *testing.T, v *Verdict, c Cause) Status {
+	t.Helper()
+	for _, h := range v.Hypotheses {
+		if h.Cause == c {
+			return h.Status
+		}
+	}
+	t.Fatalf("no hypothesis %s", c)
+	return ""
+}
+
+func eachStream(ev *harness.Evidence, f func(c *pacer.CallState)) {
+	for i := range ev.Calls {
+		if c := &ev.Calls[i]; c.Stage == pacer.StageStream {
+			f(c)
+		}
+	}
+}
+
+// loseStreams makes all streams silent, and the servers forget them.
+func loseStreams(ev *harness.Evidence) {
+	ev.Router.Open, ev.Router.Finished = nil, ev.Router.Started
+	eachStream(ev, func(c *pacer.CallState) {
+		c.LastToken, c.LastByte = ev.At.Add(-90*time.Second), ev.At.Add(-90*time.Second)
+	})
+	setGauge(ev, harness.GaugeDecodeRunning, 0)
+	setGauge(ev, harness.GaugeDecodeTokens, 7)
+}
+
+// openAll makes the router have every request that is out.
+func openAll(ev *harness.Evidence) {
+	ev.Router.Open = nil
+	for i := range ev.Calls {
+		if c := &ev.Calls[i]; sent(c) {
+			ev.Router.Open = append(ev.Router.Open, harness.RouterRequest{ID: c.AttemptID, Since: c.Started})
+		}
+	}
+}
+
+// unload makes all samples be taken while nothing was out.
+func unload(ev *harness.Evidence) {
+	for i := range ev.Samples {
+		ev.Samples[i].Sent = 0
+	}
+}
+
+func growDecode(ev *harness.Evidence) {
+	for i := range ev.Samples {
+		for j := range ev.Samples[i].Gauges {
+			if g := &ev.Samples[i].Gauges[j]; g.Name == harness.GaugeDecodeTokens {
+				g.Value = 1000 * float64(i)
+			}
+		}
+	}
+}
+
+func setGauge(ev *harness.Evidence, name string, v float64) {
+	for i := range ev.Samples {
+		for j := range ev.Samples[i].Gauges {
+			if g := &ev.Samples[i].Gauges[j]; g.Name == name {
+				g.Value = v
+			}
+		}
+	}
+}
+
+func dropGauge(ev *harness.Evidence, name string) { setGauge(ev, name, -1) }
