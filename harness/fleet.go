@@ -97,9 +97,12 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 	f := &Fleet{
 		w: w, ledger: l, o: o,
 		tasks:     sim.NewQueue[int](w, "harness.tasks", 0),
-		sampler:   newSampler(w, l, o.Servers, &o.Watchdog, o.Bundle.Log(bundle.SamplesLog)),
+		sampler:   newSampler(w, l, o.Servers, &o.Watchdog),
 		capturing: sim.NewSemaphore(w, "", 1),
 		dumper:    dumper{w: w},
+	}
+	if o.Bundle != nil && o.Servers != nil {
+		f.sampler.log = o.Bundle.Log(bundle.SamplesLog)
 	}
 	l.ended = f.stallEnded
 	return f, nil

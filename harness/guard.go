@@ -36,7 +36,7 @@ func (f *Fleet) guard(ctx context.Context) {
 
 // captureStall captures a stall, if there is one still once the gauges have been read.
 func (f *Fleet) captureStall(ctx context.Context) error {
-	if err := f.sampler.read(ctx); err != nil {
+	if err := f.sampler.readNow(ctx); err != nil {
 		return err
 	}
 	turn, err := f.capturing.Acquire(ctx, sim.Party{})

@@ -26,7 +26,7 @@ func (f *Fleet) hire(first bool) {
 	f.w.Unlock()
 	name := f.nameOf("agent", i)
 	f.w.Spawn(f.crew, name, func(ctx context.Context) {
-		if first && f.w.Sleep(ctx, f.startOf(name)) != nil {
+		if first && f.o.Fleet.StartSpread > 0 && f.w.Sleep(ctx, f.startOf(name)) != nil {
 			return
 		}
 		f.work(ctx, name, f.taskOf(i))
@@ -53,9 +53,6 @@ func (f *Fleet) work(ctx context.Context, name string, task agents.Task) {
 
 // startOf draws when one of the first agents starts.
 func (f *Fleet) startOf(agent string) time.Duration {
-	if f.o.Fleet.StartSpread == 0 {
-		return 0
-	}
 	s := f.w.Stream(agent, "start")
 	return time.Duration(s.Float64() * float64(f.o.Fleet.StartSpread))
 }

@@ -37,14 +37,13 @@ func appendSeconds(b []byte, ns int64) []byte {
 	if ns < 0 {
 		b, ns = append(b, '-'), -ns
 	}
-	b = append(strconv.AppendInt(b, ns/1e9, 10), '.')
-	var digits [9]byte
-	rest := ns % 1e9
-	for i := len(digits) - 1; i >= 0; i-- {
-		digits[i] = byte('0' + rest%10)
+	b = append(strconv.AppendInt(b, ns/1e9, 10), ".000000000"...)
+	// 32 bits are enough for nine digits, and divide faster.
+	for i, rest := len(b)-1, uint32(ns%1e9); rest > 0; i-- {
+		b[i] = byte('0' + rest%10)
 		rest /= 10
 	}
-	return append(b, digits[:]...)
+	return b
 }
 
 // appendNumber appends a finite number: as a whole one where it is, since most gauges are counts.

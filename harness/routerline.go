@@ -8,8 +8,8 @@ import (
 
 // routerEvent is what one line of a router's log says about a request.
 type routerEvent struct {
-	finished   bool // else started
-	id         string
+	finished   bool          // else started
+	id         []byte        // valid as long as the line
 	at         time.Time     // its timestamp; zero if the line has none
 	status     int           // of a finished one; 0 if the line does not say
 	latency    time.Duration // of a finished one, as the line has it
@@ -39,86 +39,94 @@ func parseRouterLine(line []byte) (ev routerEvent, ok bool) {
 	default:
 		return ev, false
 	}
-	if method, _ := routerField(fields, "method"); string(method) == "GET" {
+	if ev.takeFields(fields) || len(ev.id) == 0 || len(ev.id) > requestIDMax {
 		return ev, false
 	}
-	id, found := routerField(fields, "request_id")
-	if !found || len(id) == 0 || len(id) > requestIDMax {
-		return ev, false
-	}
-	ev.id = string(id)
 	ev.at = routerTime(line)
-	if ev.finished {
-		status, _ := routerField(fields, "status_code")
-		ev.status, _ = strconv.Atoi(string(status))
-		latency, _ := routerField(fields, "latency")
-		ev.latency, ev.hasLatency = routerLatency(string(latency))
-	}
 	return ev, true
+}
+
+// takeFields reads the fields, key=value or key="value", and says whether the method is GET. Of
+// several with one name the last counts, since the router adds its own behind those that came with
+// the request.
+func (ev *routerEvent) takeFields(text []byte) (get bool) {
+	for {
+		eq := bytes.IndexByte(text, '=')
+		if eq < 0 {
+			return get
+		}
+		key := text[bytes.LastIndexAny(text[:eq], " {,")+1 : eq]
+		value, size := routerValue(text[eq+1:])
+		text = text[eq+1+size:]
+		switch string(key) {
+		case "method":
+			get = string(value) == "GET"
+		case "request_id":
+			ev.id = value
+		case "status_code":
+			ev.status, _ = strconv.Atoi(string(value))
+		case "latency":
+			ev.latency, ev.hasLatency = routerLatency(string(value))
+		}
+	}
 }
 
 // requestIDMax is the longest id, in bytes, that is taken for one.
 const requestIDMax = 256
 
-// routerField returns the value of key=value or key="value". Of several it takes the last, since the
-// router adds its own behind those that came with the request.
-func routerField(line []byte, key string) ([]byte, bool) {
-	for end := len(line); ; {
-		i := bytes.LastIndex(line[:end], []byte(key+"="))
-		if i < 0 {
-			return nil, false
-		}
-		if i == 0 || line[i-1] == ' ' || line[i-1] == '{' || line[i-1] == ',' {
-			return routerValue(line[i+len(key)+1:]), true
-		}
-		end = i
-	}
-}
-
-// routerValue returns the value at the start of a text: quoted, or up to the next separator.
-func routerValue(text []byte) []byte {
+// routerValue returns the value at the start of a text, quoted or up to the next separator, and how
+// many bytes of the text it takes.
+func routerValue(text []byte) (value []byte, size int) {
 	if len(text) == 0 || text[0] != '"' {
-		if end := bytes.IndexAny(text, " ,}"); end >= 0 {
-			return text[:end]
+		end := 0
+		for end < len(text) && text[end] != ' ' && text[end] != ',' && text[end] != '}' {
+			end++
 		}
-		return text
+		return text[:end], end
 	}
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case '"':
-			if s, err := strconv.Unquote(string(text[:i+1])); err == nil {
-				return []byte(s)
-			}
-			return text[1:i]
+			return unquoted(text[:i+1]), i + 1
 		}
 	}
-	return text[1:]
+	return text[1:], len(text)
+}
+
+// unquoted returns what is between quotes.
+func unquoted(text []byte) []byte {
+	inner := text[1 : len(text)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	if s, err := strconv.Unquote(string(text)); err == nil {
+		return []byte(s)
+	}
+	return inner
 }
 
 // routerTime reads the timestamp that a line begins with; zero if it does not.
 func routerTime(line []byte) time.Time {
 	line = bytes.TrimLeft(line, " \t")
-	// Go takes a fraction behind the seconds even where the layout has none.
-	const seconds = len("2006-01-02 15:04:05")
-	if len(line) < seconds {
+	const shape = "0000-00-00 00:00:00" // or a T in the middle
+	if len(line) < len(shape) {
 		return time.Time{}
 	}
-	end := seconds
-	if end < len(line) && line[end] == '.' {
-		for end++; end < len(line) && line[end] >= '0' && line[end] <= '9'; end++ {
+	for i := range len(shape) {
+		c, digit := line[i], line[i] >= '0' && line[i] <= '9'
+		if (shape[i] == '0') != digit || !digit && c != shape[i] && (shape[i] != ' ' || c != 'T') {
+			return time.Time{}
 		}
 	}
-	layout := "2006-01-02 15:04:05"
-	if line[len("2006-01-02")] == 'T' {
-		layout = "2006-01-02T15:04:05"
+	two := func(i int) int { return int(line[i]-'0')*10 + int(line[i+1]-'0') }
+	ns, unit := 0, 100_000_000
+	for i := len(shape) + 1; i < len(line) && line[len(shape)] == '.' && line[i] >= '0' && line[i] <= '9'; i++ {
+		ns += int(line[i]-'0') * unit
+		unit /= 10
 	}
-	at, err := time.Parse(layout, string(line[:end]))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
+	return time.Date(two(0)*100+two(2), time.Month(two(5)), two(8), two(11), two(14), two(17), ns, time.UTC)
 }
 
 // routerLatency reads a latency: whole microseconds, or a text with a unit.
@@ -131,23 +139,26 @@ func routerLatency(text string) (time.Duration, bool) {
 	return d, err == nil && d >= 0 && d <= lengthMax
 }
 
+// esc begins an ANSI escape sequence.
+const esc = 0x1b
+
 // appendPlain appends a line without its ANSI escape sequences.
 func appendPlain(b, line []byte) []byte {
 	for {
-		esc := bytes.IndexByte(line, 0x1b)
-		if esc < 0 {
+		i := bytes.IndexByte(line, esc)
+		if i < 0 {
 			return append(b, line...)
 		}
-		b = append(b, line[:esc]...)
-		line = line[esc+1:]
+		b = append(b, line[:i]...)
+		line = line[i+1:]
 		if len(line) == 0 || line[0] != '[' {
 			continue
 		}
 		// ESC [ parameters final, where the final byte is one of @ to ~.
-		i := 1
-		for i < len(line) && (line[i] < '@' || line[i] > '~') {
-			i++
+		final := 1
+		for final < len(line) && (line[final] < '@' || line[final] > '~') {
+			final++
 		}
-		line = line[min(i+1, len(line)):]
+		line = line[min(final+1, len(line)):]
 	}
 }

@@ -3,7 +3,6 @@ package harness
 import (
 	"bytes"
 	"io"
-	"sync"
 	"time"
 
 	"example.com/wedge/harness/sim"
@@ -11,19 +10,18 @@ import (
 
 // RouterLog is an io.Writer for the log of SGLang's router. It passes whole lines on, and keeps book
 // of the requests that have a started line and no finished one. It does not mind colours, junk, and
-// lines that come in pieces. It takes bounded memory, and never fails. It is safe for concurrent use,
-// with or without the monitor held: it has a lock of its own, and is no simulated code. Make one with
-// [NewRouterLog].
+// lines that come in pieces. It takes bounded memory, and never fails. Write is to be called with the
+// monitor held, as simulated servers do, all else without. Make one with [NewRouterLog].
 type RouterLog struct {
 	w     sim.World
 	tee   io.Writer
 	start time.Time
 
-	mu      sync.Mutex // guards the rest
-	partial []byte     // of a line whose end has not come
-	drop    bool       // the rest of the line is dropped, for it is too long
-	plain   []byte     // scratch: a line without colours
+	// Guarded by the monitor.
 
+	partial      []byte     // of a line whose end has not come
+	drop         bool       // the rest of the line is dropped, for it is too long
+	plain        []byte     // scratch: a line without colours
 	view         RouterView // without Open
 	byID         map[string]*routerEntry
 	oldest, last *routerEntry // open ones, in the order of their start
@@ -55,10 +53,8 @@ func NewRouterLog(w sim.World, tee io.Writer, start time.Time) *RouterLog {
 	return &RouterLog{w: w, tee: tee, start: start, byID: map[string]*routerEntry{}}
 }
 
-// Write implements io.Writer. It never fails.
+// Write implements io.Writer. It never fails. The monitor must be held.
 func (r *RouterLog) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for rest := p; len(rest) > 0; {
 		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
@@ -93,8 +89,11 @@ func (r *RouterLog) complete(line []byte) {
 		return
 	}
 	_, _ = r.tee.Write(line) // a log keeps its errors
-	r.plain = appendPlain(r.plain[:0], line)
-	ev, ok := parseRouterLine(r.plain)
+	if bytes.IndexByte(line, esc) >= 0 {
+		r.plain = appendPlain(r.plain[:0], line)
+		line = r.plain
+	}
+	ev, ok := parseRouterLine(line)
 	if !ok {
 		r.view.Skipped++
 		return
@@ -118,22 +117,22 @@ func (r *RouterLog) instant(at time.Time) sim.Instant {
 	return sim.Instant(at.Sub(r.start))
 }
 
-func (r *RouterLog) begin(id string, at sim.Instant) {
+func (r *RouterLog) begin(id []byte, at sim.Instant) {
 	r.view.Started++
 	r.open++
-	if e := r.byID[id]; e != nil {
+	if e := r.byID[string(id)]; e != nil {
 		e.n++
 		r.forget()
 		return
 	}
-	e := &routerEntry{RouterRequest: RouterRequest{ID: id, Since: at}, n: 1, older: r.last}
+	e := &routerEntry{RouterRequest: RouterRequest{ID: string(id), Since: at}, n: 1, older: r.last}
 	if r.last != nil {
 		r.last.newer = e
 	} else {
 		r.oldest = e
 	}
 	r.last = e
-	r.byID[id] = e
+	r.byID[e.ID] = e
 	r.forget()
 }
 
@@ -156,7 +155,7 @@ func (r *RouterLog) finish(ev *routerEvent) {
 		r.latencySum += float64(ev.latency)
 		r.view.LatencyMax = max(r.view.LatencyMax, ev.latency)
 	}
-	e := r.byID[ev.id]
+	e := r.byID[string(ev.id)]
 	if e == nil {
 		return
 	}
@@ -180,10 +179,10 @@ func (r *RouterLog) remove(e *routerEntry) {
 	}
 }
 
-// View returns what the log has said so far.
+// View returns what the log has said so far. The monitor must not be held.
 func (r *RouterLog) View() RouterView {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.w.Lock()
+	defer r.w.Unlock()
 	v := r.view
 	v.Open = make([]RouterRequest, 0, r.open)
 	for e := r.oldest; e != nil; e = e.newer {

@@ -24,8 +24,9 @@ type sampler struct {
 	servers Servers // nil: there is nothing to read
 	every   time.Duration
 	limit   time.Duration // of one reading, on the run's clock; 0: it does not wait
-	log     io.Writer
+	log     io.Writer     // nil: nobody keeps them
 	line    jsonLine
+	keys    []gaugeKey     // of the gauges in their order, as lines have them
 	busy    *sim.Semaphore // one reading at a time
 
 	// Guarded by the monitor.
@@ -34,15 +35,21 @@ type sampler struct {
 	kept int
 }
 
+// gaugeKey is a name as it stands in a line: quoted, and with a colon.
+type gaugeKey struct {
+	name string
+	text []byte
+}
+
 const (
 	samplesMin = 16
 	samplesMax = 4096
 )
 
-func newSampler(w sim.World, l *Ledger, s Servers, c *Watchdog, log io.Writer) *sampler {
+func newSampler(w sim.World, l *Ledger, s Servers, c *Watchdog) *sampler {
 	longest := time.Duration(c.Captures[len(c.Captures)-1]) * c.StallAfter
 	n := (c.Window+longest)/c.SampleEvery + 2
-	p := &sampler{w: w, ledger: l, servers: s, every: c.SampleEvery, log: log, busy: sim.NewSemaphore(w, "", 1)}
+	p := &sampler{w: w, ledger: l, servers: s, every: c.SampleEvery, busy: sim.NewSemaphore(w, "", 1)}
 	p.ring = make([]Sample, min(max(n, samplesMin), samplesMax))
 	if !w.Virtual() {
 		p.limit = max(c.SampleEvery, realSecond(w))
@@ -66,6 +73,18 @@ func (p *sampler) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// readNow takes a sample unless there is one of this instant.
+func (p *sampler) readNow(ctx context.Context) error {
+	p.w.Lock()
+	latest := &p.ring[(p.next+len(p.ring)-1)%len(p.ring)]
+	fresh := p.kept > 0 && latest.At == p.w.Now()
+	p.w.Unlock()
+	if fresh {
+		return nil
+	}
+	return p.read(ctx)
 }
 
 // read takes one sample. Servers that cannot be read make a sample too; the error is ctx's cause.
@@ -116,7 +135,9 @@ func (p *sampler) keep(s *Sample, gauges []Gauge) {
 	*slot = *s
 	p.next = (p.next + 1) % len(p.ring)
 	p.kept = min(p.kept+1, len(p.ring))
-	p.write(slot)
+	if p.log != nil {
+		p.write(slot)
+	}
 }
 
 // write puts a sample on a line: t_s, sent, in_flight, and gauges or error.
@@ -131,12 +152,24 @@ func (p *sampler) write(s *Sample) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendQuoted(b, g.Name), ':')
+		b = append(b, p.keyOf(i, g.Name)...)
 		b = appendNumber(b, g.Value)
 	}
 	b = append(b, '}', '}', '\n')
 	p.line = b
 	_, _ = p.log.Write(b) // a log keeps its errors
+}
+
+// keyOf returns the key of the i-th gauge.
+func (p *sampler) keyOf(i int, name string) []byte {
+	for i >= len(p.keys) {
+		p.keys = append(p.keys, gaugeKey{})
+	}
+	k := &p.keys[i]
+	if k.text == nil || k.name != name {
+		*k = gaugeKey{name, append(appendQuoted(nil, name), ':')}
+	}
+	return k.text
 }
 
 // since returns copies of the samples from an instant on, oldest first. The monitor is held.

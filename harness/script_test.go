@@ -21,8 +21,6 @@ type script struct {
 	ledger  *Ledger
 }
 
-const testWatchdogStall = 60 * time.Second
-
 func (s *script) fleet(t testing.TB, w sim.World) *Fleet {
 	t.Helper()
 	s.ledger = NewLedger(w, s.journal)
@@ -102,13 +100,10 @@ func (s *script) run(t testing.TB, w sim.World, ctx context.Context) (*Report, e
 	return report, err
 }
 
-// inBothWorlds runs a test in virtual time, and on the wall inside a bubble whose clock stands still
-// while something runs, so that both see the same instants.
+// inBothWorlds runs a test in virtual time and on the wall.
 func inBothWorlds(t *testing.T, test func(t *testing.T, w sim.World)) {
 	t.Run("virtual", func(t *testing.T) { test(t, sim.NewVirtual(sim.VirtualOptions{Seed: 1})) })
-	t.Run("wall", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { test(t, sim.NewWall(sim.WallOptions{Seed: 1})) })
-	})
+	t.Run("wall", func(t *testing.T) { onWall(t, test) })
 }
 
 func sec(s float64) sim.Instant { return sim.Instant(s * 1e9) }
@@ -119,4 +114,10 @@ func every(step, first, last time.Duration) (out []time.Duration) {
 		out = append(out, at)
 	}
 	return out
+}
+
+// onWall runs a test on the wall, inside a bubble whose clock stands still while something runs, so
+// that it sees the same instants as one in virtual time.
+func onWall(t *testing.T, test func(t *testing.T, w sim.World)) {
+	synctest.Test(t, func(t *testing.T) { test(t, sim.NewWall(sim.WallOptions{Seed: 1})) })
 }

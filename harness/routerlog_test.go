@@ -1,0 +1,155 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/wedge/harness/sim"
+)
+
+// coloured is a line as the router writes it to a terminal.
+const coloured = "\x1b[2m2026-01-01 00:01:00\x1b[0m \x1b[32m INFO\x1b[0m \x1b[1mhttp_request\x1b[0m\x1b[1m{\x1b[0m\x1b[3mmethod\x1b[0m\x1b[2m=\x1b[0mPOST \x1b[3muri\x1b[0m\x1b[2m=\x1b[0m/v1/chat/completions \x1b[3mmodule\x1b[0m\x1b[2m=\x1b[0m\"smg\" \x1b[3mrequest_id\x1b[0m\x1b[2m=\x1b[0m\"agent-01-c001-a1\"\x1b[1m}\x1b[0m\x1b[2m:\x1b[0m \x1b[2msmg::request\x1b[0m\x1b[2m:\x1b[0m \x1b[2msrc/middleware.rs\x1b[0m\x1b[2m:\x1b[0m\x1b[2m291:\x1b[0m started processing request\n"
+
+func startedLine(at, id string) string {
+	return at + `  INFO http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id="` + id + `"}: smg::request: src/middleware.rs:291: started processing request` + "\n"
+}
+
+func finishedLine(at, id, more, message string) string {
+	return at + `  INFO http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id="` + id + `" ` + more + `}: smg::response: src/middleware.rs:377: ` + message + "\n"
+}
+
+func TestRouterLog(t *testing.T) {
+	const midnight = "2026-01-01 00:00:00"
+	for _, c := range []struct {
+		name string
+		log  string
+		want RouterView
+	}{
+		{"nothing", "", RouterView{}},
+		{"one open, plain", startedLine("2026-01-01 00:00:07", "a"), RouterView{Started: 1, Open: []RouterRequest{{"a", sec(7)}}, Last: sec(7)}},
+		{"one open, coloured", coloured, RouterView{Started: 1, Open: []RouterRequest{{"agent-01-c001-a1", sec(60)}}, Last: sec(60)}},
+		{
+			"the incident's slow request: 62690782 is 62.7 s", startedLine("2026-01-01 19:44:13", "x") +
+				finishedLine("2026-01-01 19:45:16", "x", "status_code=200 latency=62690782", "finished processing request"),
+			RouterView{Started: 1, Finished: 1, Last: sec(71116), LatencyMean: 62690782 * time.Microsecond, LatencyMax: 62690782 * time.Microsecond},
+		},
+		{
+			"errors of both kinds, and a latency with a unit", startedLine(midnight, "x") + startedLine(midnight, "y") +
+				finishedLine("2026-01-01 00:00:02.500", "y", "status_code=503 latency=812.3ms", "request failed with server error") +
+				finishedLine("2026-01-01T00:00:03.250000Z", "x", "status_code=404 latency=junk", "request failed with client error"),
+			RouterView{Started: 2, Finished: 2, Errors: 2, Last: sec(3.25), LatencyMean: 812300 * time.Microsecond, LatencyMax: 812300 * time.Microsecond},
+		},
+		{
+			"finished before the log began", finishedLine(midnight, "old", "status_code=200 latency=1", "finished processing request"),
+			RouterView{Finished: 1, LatencyMean: time.Microsecond, LatencyMax: time.Microsecond},
+		},
+		{
+			"two requests with one id", startedLine(midnight, "x") + startedLine(midnight, "x") + finishedLine(midnight, "x", "status_code=200", "finished processing request"),
+			RouterView{Started: 2, Finished: 1, Open: []RouterRequest{{"x", 0}}},
+		},
+		{
+			"health checks and junk", strings.ReplaceAll(startedLine(midnight, "h"), "method=POST uri=/v1/chat/completions", "method=GET uri=/health") +
+				"\n\x00\xff\n2026-01-01 00:00:00 WARN something else\n" + "started processing request\n" + startedLine(midnight, "") + startedLine(midnight, strings.Repeat("i", 300)),
+			RouterView{Skipped: 7},
+		},
+		{
+			"the client's fields do not pass for the router's", strings.Replace(startedLine(midnight, "real"), "/v1/chat/completions", `/v1/x?request_id="fake"}:_finished_processing_request`, 1),
+			RouterView{Started: 1, Open: []RouterRequest{{"real", 0}}},
+		},
+		{"a quoted quote in an id", startedLine(midnight, `a\"b`), RouterView{Started: 1, Open: []RouterRequest{{`a"b`, 0}}}},
+		{"a line too long", strings.Repeat("x", routerLineMax+1) + "\n" + startedLine(midnight, "a"), RouterView{Started: 1, Skipped: 1, Open: []RouterRequest{{"a", 0}}}},
+		{"a line that has not ended", startedLine(midnight, "a") + "2026-01-01 00:00:09 INFO", RouterView{Started: 1, Open: []RouterRequest{{"a", 0}}}},
+	} {
+		if c.want.Open == nil {
+			c.want.Open = []RouterRequest{}
+		}
+		for _, piece := range []int{len(c.log) + 1, 1, 7, 4096} {
+			var tee bytes.Buffer
+			r := NewRouterLog(sim.NewVirtual(sim.VirtualOptions{}), &tee, time.Time{})
+			writePieces(r, []byte(c.log), piece)
+			if got := r.View(); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s, in pieces of %d:\n%+v\nwant\n%+v", c.name, piece, got, c.want)
+			}
+			if whole := tee.String(); whole != "" && !strings.HasSuffix(whole, "\n") || !strings.HasSuffix(c.log, whole) && !strings.Contains(c.log, whole) {
+				t.Errorf("%s: passed on %q", c.name, whole)
+			}
+		}
+	}
+}
+
+func writePieces(r *RouterLog, log []byte, piece int) {
+	for len(log) > 0 {
+		n := min(piece, len(log))
+		_, _ = r.Write(log[:n])
+		log = log[n:]
+	}
+}
+
+// TestRouterLogOfARealRouter counts from the calendar time at which the run began.
+func TestRouterLogOfARealRouter(t *testing.T) {
+	r := NewRouterLog(sim.NewVirtual(sim.VirtualOptions{}), nil, time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+	_, _ = r.Write([]byte(startedLine("2026-11-30 12:01:30", "a")))
+	if v := r.View(); v.Open[0].Since != sec(90) {
+		t.Errorf("open since %v, want 1m30s", v.Open[0].Since)
+	}
+}
+
+func TestRouterLogForgets(t *testing.T) {
+	r := NewRouterLog(sim.NewVirtual(sim.VirtualOptions{}), nil, time.Time{})
+	const more = 100
+	for i := range routerOpenMax + more {
+		fmt.Fprint(r, startedLine("2026-01-01 00:00:00", fmt.Sprint(i)))
+	}
+	v := r.View()
+	if v.Forgotten != more || len(v.Open) != routerOpenMax || v.Open[0].ID != fmt.Sprint(more) || v.Started != routerOpenMax+more {
+		t.Errorf("forgot %d, open %d, first %v", v.Forgotten, len(v.Open), v.Open[0])
+	}
+	same := []byte(startedLine("2026-01-01 00:00:00", "same"))
+	for range routerOpenMax + more {
+		_, _ = r.Write(same)
+	}
+	if v := r.View(); len(v.Open) > routerOpenMax || v.Started != v.Forgotten+len(v.Open) {
+		t.Errorf("started %d, forgot %d, open %d", v.Started, v.Forgotten, len(v.Open))
+	}
+}
+
+// FuzzRouterLog feeds a log whole and in pieces: both must say the same, and the books must balance.
+func FuzzRouterLog(f *testing.F) {
+	f.Add([]byte(coloured+startedLine("2026-01-01 00:00:00", "a")), 3)
+	f.Add([]byte(startedLine("2026-01-01 00:00:00.123", "a")+finishedLine("x", "a", "status_code=503 latency=9223372036854775807", "request failed with server error")), 1)
+	f.Add([]byte("request_id=\"\\\nstarted processing request}\n\x1b[\x1b"), 2)
+	f.Fuzz(func(t *testing.T, log []byte, piece int) {
+		w := sim.NewVirtual(sim.VirtualOptions{})
+		var tee bytes.Buffer
+		whole, pieces := NewRouterLog(w, &tee, time.Time{}), NewRouterLog(w, nil, time.Time{})
+		_, _ = whole.Write(log)
+		writePieces(pieces, log, min(max(piece, 1), 1<<10))
+		v := whole.View()
+		if p := pieces.View(); !reflect.DeepEqual(v, p) {
+			t.Errorf("whole %+v\nin pieces %+v", v, p)
+		}
+		if v.Started+v.Finished+v.Skipped != bytes.Count(log, []byte("\n")) {
+			t.Errorf("%d lines, %+v", bytes.Count(log, []byte("\n")), v)
+		}
+		if open := v.Started - v.Finished - v.Forgotten; len(v.Open) < open || len(v.Open) > v.Started || v.LatencyMean > v.LatencyMax || v.LatencyMean < 0 {
+			t.Errorf("%+v", v)
+		}
+		if len(tee.Bytes()) > len(log) || tee.Len() > 0 && tee.Bytes()[tee.Len()-1] != '\n' {
+			t.Errorf("passed on %q", tee.Bytes())
+		}
+	})
+}
+
+func BenchmarkRouterLog(b *testing.B) {
+	r := NewRouterLog(sim.NewVirtual(sim.VirtualOptions{}), nil, time.Time{})
+	lines := []byte(startedLine("2026-01-01 00:00:00", "agent-01-c001-a1") + finishedLine("2026-01-01 00:00:00", "agent-01-c001-a1", "status_code=200 latency=62690782", "finished processing request"))
+	b.SetBytes(int64(len(lines)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = r.Write(lines)
+	}
+}
