@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/wedge/agents"
@@ -283,4 +284,35 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
+}
+
+// TestFlushedEachSecond looks at the journal's file while a run on the wall, sixty times as fast, goes
+// on: it is never more than a second of the machine behind.
+func TestFlushedEachSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := sim.NewWall(sim.WallOptions{Seed: 1, Scale: 60})
+		dir := filepath.Join(t.TempDir(), "b")
+		b, err := bundle.Create(dir, bundle.Run{Clock: "wall", Scale: 60}, bundle.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		s := script{steps: [][]time.Duration{every(time.Second, time.Second, 200*time.Second)}, journal: NewJournal(w, b.Log(bundle.EventsLog))}
+		s.options.Bundle = b
+		f := s.fleet(t, w)
+		err = w.Run(context.Background(), func(ctx context.Context) {
+			w.Spawn(ctx, "reader", func(ctx context.Context) {
+				for _, seconds := range []int{90, 150} {
+					_ = w.Sleep(ctx, time.Duration(seconds)*time.Second-time.Duration(w.Now()))
+					if n := checkEvents(t, read(t, dir, "events.jsonl"))["step_end"]; n < seconds-60 || n > seconds {
+						t.Errorf("after %d s the file has %d steps", seconds, n)
+					}
+				}
+			})
+			_, _ = f.Run(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -79,11 +79,11 @@ func (l *Log) flush() {
 	out, lost := l.buf, l.lost
 	l.buf, l.spare, l.lost = l.spare[:0], nil, 0
 	l.mu.Unlock()
-	if lost > 0 {
-		l.b.fail("writing "+l.name, fmt.Errorf("the disk is too slow: %d lines were lost", lost))
-	}
 	if len(out) > 0 && l.file != nil && l.b.Err() == nil {
 		l.put(out)
+	}
+	if lost > 0 {
+		l.b.fail("writing "+l.name, fmt.Errorf("the disk is too slow: %d lines were lost", lost))
 	}
 	if cap(out) <= keptBytesMax {
 		l.mu.Lock()
