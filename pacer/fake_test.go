@@ -2,6 +2,7 @@ package pacer_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -109,14 +110,15 @@ func (s *stream) Recv() (openai.ChatCompletionStreamResponse, error) {
 		return none, io.EOF
 	}
 	if s.script.end == errHang {
-		err := s.w.Sleep(s.ctx, 1000*time.Hour)
-		return none, err
+		if err := s.w.Sleep(s.ctx, 1000*time.Hour); err != nil {
+			return none, err
+		}
 	}
 	return none, s.script.end
 }
 
-// errHang as the end of a script: nothing more arrives.
-var errHang = fmt.Errorf("hang")
+// errHang as the end of a script: for 1000 hours nothing more arrives.
+var errHang = errors.New("hang")
 
 func (s *stream) note(c chunk) {
 	s.w.Lock()
