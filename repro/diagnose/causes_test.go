@@ -124,8 +124,16 @@ func TestDecidingObservation(t *testing.T) {
 		{"timeout-cascade", "calls completed", func(ev *harness.Evidence) { ev.Window.CallsCompleted = 5 }, Open},
 		{"retry-storm", "nothing was refused", func(ev *harness.Evidence) { ev.Window.AttemptsStatus = 0 }, Refuted},
 		{"retry-storm", "only a few were refused", func(ev *harness.Evidence) { ev.Window.AttemptsStatus = 20 }, Open},
-		{"router-queue", "the queue is empty", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeRouterQueued, 0) }, Refuted},
-		{"router-queue", "the gauge", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugeRouterQueued) }, Open},
+		{"router-queue", "the queue is empty and the status another", func(ev *harness.Evidence) {
+			setGauge(ev, harness.GaugeRouterQueued, 0)
+			forgetErrors(ev)
+		}, Refuted},
+		{"router-queue", "the gauge and the statuses", func(ev *harness.Evidence) {
+			dropGauge(ev, harness.GaugeRouterQueued)
+			forgetErrors(ev)
+		}, Open},
+		{"retry-storm", "the calls are new", firstAttempts, Refuted},
+		{"timeout-cascade", "the calls are new", firstAttempts, Refuted},
 		{"control-slow-but-fine", "nothing moves", loseStreams, Refuted},
 	} {
 		t.Run(c.story+"/"+c.removed, func(t *testing.T) {
@@ -198,6 +206,20 @@ func growDecode(ev *harness.Evidence) {
 				g.Value = 1000 * float64(i)
 			}
 		}
+	}
+}
+
+func forgetErrors(ev *harness.Evidence) {
+	for i := range ev.Calls {
+		ev.Calls[i].LastError = ""
+	}
+}
+
+// firstAttempts makes every call one that has not failed so far.
+func firstAttempts(ev *harness.Evidence) {
+	for i := range ev.Calls {
+		c := &ev.Calls[i]
+		c.Attempts, c.Stage, c.LastError = 1, pacer.StageHeaders, ""
 	}
 }
 

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"time"
 
 	"example.com/wedge/harness"
@@ -85,8 +86,8 @@ func stories() []story {
 		{"inflight-pin", pinEvidence, nil, Wedged, LayerPrefill, CauseInflightPin},
 		{"comment-stream", commentEvidence, nil, Wedged, LayerDecode, CauseCommentStream},
 		{"timeout-cascade", cascadeEvidence, nil, Storming, LayerDecode, CauseTimeoutCascade},
-		{"retry-storm", func() *harness.Evidence { return refusals(0) }, nil, Storming, LayerPacer, CauseRetryStorm},
-		{"router-queue", func() *harness.Evidence { return refusals(32) }, nil, Storming, LayerRouter, CauseRouterQueue},
+		{"retry-storm", func() *harness.Evidence { return refusals(429, 0) }, nil, Storming, LayerPacer, CauseRetryStorm},
+		{"router-queue", func() *harness.Evidence { return refusals(503, 32) }, nil, Storming, LayerRouter, CauseRouterQueue},
 		{"unanswered-unknown", func() *harness.Evidence {
 			return blind(stallOf("unanswered", 4, 0, 200*s, 60*s).headers(4, 120*s)).done()
 		}, nil, Slow, LayerNone, CauseUnknown},
@@ -273,14 +274,18 @@ func commentEvidence() *harness.Evidence {
 func cascadeEvidence() *harness.Evidence {
 	return stallOf("timeout-cascade-1", 30, 16, 900*s, 200*s).headers(16, 4*s).slot(14, 3*s).
 		set(func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				ev.Calls[i].Attempts = 4
+			}
 			ev.Window = harness.Totals{Attempts: 120, AttemptsTimeout: 104, TokensWasted: 90000}
 		}).gauges(0, 400, gauge(harness.GaugeDecodeRunning, 16)).done()
 }
 
-func refusals(queued float64) *harness.Evidence {
+func refusals(status int, queued float64) *harness.Evidence {
 	b := stallOf("refusals-1", 30, 0, 900*s, 200*s)
 	for range 30 {
-		b.newCall(pacer.StageBackoff, 2*s, 150*s).LastError = "HTTP status 503"
+		c := b.newCall(pacer.StageBackoff, 2*s, 150*s)
+		c.Attempts, c.LastError = 30, fmt.Sprintf("pacer: HTTP status %d: too much", status)
 	}
 	b.ev.Window = harness.Totals{Attempts: 900, AttemptsStatus: 890}
 	b.headers(2, 3*s)

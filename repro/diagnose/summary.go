@@ -16,7 +16,11 @@ func (r *reading) stallText() string {
 	if n := r.agents.SubAgents; n > 0 {
 		who += " and " + count(n, "sub-agent")
 	}
-	return text + fmt.Sprintf("; %s %s at work, %d of %d tasks done.", who, verb(r.agents.Blocked+r.agents.SubAgents, "is", "are"), r.agents.Done, r.agents.Total)
+	text += fmt.Sprintf("; %s %s at work, %d of %d tasks done", who, verb(r.agents.Blocked+r.agents.SubAgents, "is", "are"), r.agents.Done, r.agents.Total)
+	if n := r.agents.Failed; n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	return text + "."
 }
 
 // whereText says where the calls are.
