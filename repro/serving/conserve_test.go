@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -37,6 +38,18 @@ func TestConservation(t *testing.T) {
 	for _, o := range []string{"complete", "refused", "reset", "left"} {
 		if outcomes[o] < 50 {
 			t.Errorf("%d requests were %s: the scripts test too little (%v)", outcomes[o], o, outcomes)
+		}
+	}
+}
+
+// TestConservationWall plays a few of the scripts in a wall world, where clients are goroutines.
+func TestConservationWall(t *testing.T) {
+	for seed := range uint64(10) {
+		synctest.Test(t, func(t *testing.T) {
+			conserveIn(t, sim.NewWall(sim.WallOptions{Seed: seed}), seed, map[string]int{})
+		})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
 		}
 	}
 }
@@ -75,6 +88,12 @@ func smallServers(draw *sim.Stream) func(c *serving.Config) {
 }
 
 func conserve(t *testing.T, seed uint64, outcomes map[string]int) (hash uint64, log []byte) {
+	w := sim.NewVirtual(sim.VirtualOptions{Seed: seed})
+	log = conserveIn(t, w, seed, outcomes)
+	return w.Hash(), log
+}
+
+func conserveIn(t *testing.T, w sim.World, seed uint64, outcomes map[string]int) (log []byte) {
 	draw := sim.NewStream(seed, "conserve", "script")
 	su := setup{cfg: smallServers(&draw)}
 	for i, f := range everyFault() {
@@ -83,16 +102,17 @@ func conserve(t *testing.T, seed uint64, outcomes map[string]int) (hash uint64, 
 			su.faults = append(su.faults, f)
 		}
 	}
-	w := sim.NewVirtual(sim.VirtualOptions{Seed: seed})
 	p := su.in(t, w, func(p *play) {
 		all := make([]*sim.Process, 12)
-		ended := make([]string, 0, 100)
 		for i := range all {
 			own := p.w.Stream("client", "script").At(i)
 			all[i] = p.w.Spawn(p.ctx, fmt.Sprintf("client-%d", i), func(ctx context.Context) {
 				for n := range 3 + own.IntN(4) {
 					p.must(p.w.Sleep(ctx, time.Duration(own.IntN(int(3*time.Second)))))
-					ended = append(ended, p.randomExchange(ctx, &own, fmt.Sprintf("c%d-%d", i, n)))
+					o := p.randomExchange(ctx, &own, fmt.Sprintf("c%d-%d", i, n))
+					p.w.Lock()
+					outcomes[o]++
+					p.w.Unlock()
 				}
 			})
 		}
@@ -103,12 +123,9 @@ func conserve(t *testing.T, seed uint64, outcomes map[string]int) (hash uint64, 
 		p.must(watcher.Wait(p.ctx))
 		p.sleep(time.Minute)
 		p.atRest()
-		for _, o := range ended {
-			outcomes[o]++
-		}
 	})
 	p.checkLog()
-	return w.Hash(), p.log.Bytes()
+	return p.log.Bytes()
 }
 
 // randomExchange sends a request of random size, leaves it after a random time, and says how it
@@ -177,7 +194,7 @@ func (p *play) watchGauges(ctx context.Context) {
 	}
 	totals := map[string]float64{}
 	for range 600 {
-		sum := 0.0
+		sum, inFlight := 0.0, 0.0
 		for _, g := range p.s.Gauges() {
 			if limit := limits[g.Name]; g.Value < 0 || limit > 0 && g.Value > float64(limit) {
 				p.t.Errorf("at %v: %s is %v, want 0 to %d", p.w.Now(), g.Name, g.Value, limit)
@@ -189,12 +206,14 @@ func (p *play) watchGauges(ctx context.Context) {
 				totals[g.Name] = g.Value
 			}
 			switch g.Name {
+			case serving.GaugeRouterInFlight:
+				inFlight = g.Value
 			case serving.GaugeRouterQueued, serving.GaugePrefillBootstrap, serving.GaugeDecodeTransfer, serving.GaugeDecodeQueue, serving.GaugeDecodeRunning:
 				sum += g.Value
 			}
 		}
-		if n := p.gauge(serving.GaugeRouterInFlight); sum != n {
-			p.t.Errorf("at %v: the stages have %v requests, the router %v", p.w.Now(), sum, n)
+		if sum != inFlight {
+			p.t.Errorf("at %v: the stages have %v requests, the router %v", p.w.Now(), sum, inFlight)
 		}
 		p.checkTruth()
 		p.must(p.w.Sleep(ctx, 203*time.Millisecond))

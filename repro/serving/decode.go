@@ -39,7 +39,7 @@ func (s *Stack) joinBatch() {
 // scheduleStop moves the agenda's entry to where the first stop is now.
 func (s *Stack) scheduleStop() {
 	d := &s.decode
-	if at := d.batch.nextStop(); at != d.dueAt || d.due.pos == 0 {
+	if at := d.batch.nextStop(); at != d.dueAt {
 		d.dueAt = at
 		s.schedule(at, &d.due)
 	}

@@ -37,12 +37,17 @@ func (p *play) serve(ctx context.Context, q serving.Request, every time.Duration
 		return out
 	}
 	out.headersAt = p.w.Now()
+	promised := p.w.Now()
 	for {
 		part, more, err := h.Take()
 		if err != nil {
 			out.err = err
 			return out
 		}
+		if part.Tokens == 0 && part.Finish == "" && promised < sim.Never {
+			p.t.Errorf("at %v: nothing is due, %v was said", p.w.Now(), promised)
+		}
+		promised = more
 		if part.Tokens > 0 {
 			out.writes++
 		}
@@ -116,6 +121,28 @@ func TestFront(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFrontsTogether has fronts come and go in the middle of each other's steps: no wait may end before
+// a token is due.
+func TestFrontsTogether(t *testing.T) {
+	su := setup{model: serving.Model{Output: func(_ string, _, promptTokens int) (int, int) { return promptTokens, 0 }}}
+	inBothWorlds(t, su, 1, func(p *play) {
+		all := make([]*sim.Process, 8)
+		for i := range all {
+			all[i] = p.w.Spawn(p.ctx, "front", func(ctx context.Context) {
+				p.must(p.w.Sleep(ctx, time.Duration(i)*333*time.Millisecond))
+				q := serving.Request{ID: "r", Prompt: serving.Prompt{Tokens: 30 + 20*i}, Stream: true}
+				if got := p.serve(ctx, q, 0); got.err != nil || got.writes != q.Prompt.Tokens {
+					t.Errorf("front %d: %d writes, error %v; want %d", i, got.writes, got.err, q.Prompt.Tokens)
+				}
+			})
+		}
+		for _, f := range all {
+			p.must(f.Wait(p.ctx))
+		}
+		p.atRest()
+	})
 }
 
 // TestFrontClientLeaves has the client of a front go away at different moments.

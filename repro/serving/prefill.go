@@ -67,7 +67,7 @@ func (s *Stack) startChunk() {
 	if p.partial != nil {
 		left -= s.take(p.partial, left)
 	}
-	for r := p.waiting.head; r != nil && left > 0 && p.partial == nil; r = p.waiting.head {
+	for r := p.waiting.head; r != nil && left > 0; r = p.waiting.head {
 		if p.kvTokens+r.Prompt.Tokens > s.cfg.Prefill.KVTokens {
 			break
 		}

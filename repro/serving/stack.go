@@ -71,23 +71,11 @@ func (s *Stack) Config() Config { return s.cfg }
 // it, and those that change something end with leave. To look only needs no leave: the timer is
 // armed for the first of the agenda or earlier, and what enter itself adds comes later than what it
 // takes.
-func (s *Stack) enter() {
-	now := s.w.Now()
-	for {
-		at, n := s.agenda.first()
-		if n == nil || sim.Instant(at) > now {
-			break
-		}
-		n.remove()
-		s.now = sim.Instant(at)
-		s.act(n)
-		s.proceed()
-	}
-	s.now = now
-}
+func (s *Stack) enter() { s.advance(s.w.Now()) }
 
-// leave arms the timer for what is due next.
+// leave does what has become due at once, and arms the timer for what is due next.
 func (s *Stack) leave() {
+	s.advance(s.now)
 	next := sim.Never
 	if at, n := s.agenda.first(); n != nil {
 		next = sim.Instant(at)
@@ -104,6 +92,21 @@ func (s *Stack) leave() {
 	default:
 		s.timer.Reset(next.Sub(s.now))
 	}
+}
+
+// advance takes what is due up to an instant off the agenda, each at its own instant.
+func (s *Stack) advance(to sim.Instant) {
+	for {
+		at, n := s.agenda.first()
+		if n == nil || sim.Instant(at) > to {
+			break
+		}
+		n.remove()
+		s.now = sim.Instant(at)
+		s.act(n)
+		s.proceed()
+	}
+	s.now = to
 }
 
 func (s *Stack) tick() {

@@ -21,15 +21,17 @@ import (
 // or slots on either side, the running batch.
 func TestFirstComeFirstServed(t *testing.T) {
 	for _, row := range []struct {
-		name string
-		cfg  func(c *serving.Config)
+		name   string
+		tokens int // of each answer
+		cfg    func(c *serving.Config)
 	}{
-		{"prefill", func(c *serving.Config) {}},
-		{"prefill slots", func(c *serving.Config) { c.Prefill.RequestsMax = 1 }},
-		{"prefill memory", func(c *serving.Config) { c.Prefill.KVTokens = 4000 }},
-		{"decode slots", func(c *serving.Config) { c.Decode.RequestsMax = 2 }},
-		{"decode memory", func(c *serving.Config) { c.Decode.KVTokens = 4500 }},
-		{"running batch", func(c *serving.Config) { c.Decode.RunningMax = 1 }},
+		{"prefill", 50, func(c *serving.Config) {}},
+		{"prefill slots", 50, func(c *serving.Config) { c.Prefill.RequestsMax = 1 }},
+		{"prefill memory", 50, func(c *serving.Config) { c.Prefill.KVTokens = 4000 }},
+		{"decode slots", 50, func(c *serving.Config) { c.Decode.RequestsMax = 2 }},
+		{"decode slots, one token", 1, func(c *serving.Config) { c.Decode.RequestsMax = 1 }},
+		{"decode memory", 50, func(c *serving.Config) { c.Decode.KVTokens = 4500 }},
+		{"running batch", 50, func(c *serving.Config) { c.Decode.RunningMax = 1 }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			su := setup{cfg: func(c *serving.Config) {
@@ -38,7 +40,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 			}}
 			su.run(t, 1, func(p *play) {
 				// Large ones before small ones, so that overtaking would pay.
-				answers := p.together(12, func(i int) openai.ChatCompletionRequest { return prompt(4000-300*i, 50) })
+				answers := p.together(12, func(i int) openai.ChatCompletionRequest { return prompt(4000-300*i, row.tokens) })
 				for i := 1; i < len(answers); i++ {
 					if before, after := answers[i-1].headers, answers[i].headers; after < before {
 						t.Errorf("request %d has headers at %v, the one before it at %v", i, after, before)
@@ -65,6 +67,24 @@ func TestChunks(t *testing.T) {
 			if a.took() != want[i]*time.Second {
 				t.Errorf("prompt %d of %d tokens took %v, want %v", i, sizes[i], a.took(), want[i]*time.Second)
 			}
+		}
+	})
+}
+
+// TestPrefillFaultOnce checks that a fault in prefill holds up a prompt once, not in each chunk.
+func TestPrefillFaultOnce(t *testing.T) {
+	su := setup{
+		cfg: func(c *serving.Config) {
+			c.Prefill.ChunkTokens, c.Prefill.ChunkBase, c.Prefill.PerToken, c.Prefill.PerTokenPair = 1000, time.Second, 0, 0
+			c.Transfer = serving.TransferConfig{}
+		},
+		faults: []fault.Fault{{ID: "f", Where: fault.Prefill, What: fault.Latency, Delay: 10 * time.Second}},
+	}
+	su.run(t, 1, func(p *play) {
+		a := p.chat(p.ctx, "r", prompt(3000, 1))
+		p.must(a.err)
+		if a.took() != 13*time.Second {
+			t.Errorf("took %v, want 13s", a.took())
 		}
 	})
 }
