@@ -47,12 +47,11 @@ const (
 
 // Edge leads from a node to one that it needs.
 type Edge struct {
-	From  int           `json:"from"` // index into Nodes
-	To    int           `json:"to"`
-	Kind  EdgeKind      `json:"kind"`
-	What  string        `json:"what,omitempty"` // such as the id of a call
-	For   time.Duration `json:"for_ns"`         // how long it has stood
-	since sim.Instant
+	From int           `json:"from"` // index into Nodes
+	To   int           `json:"to"`
+	Kind EdgeKind      `json:"kind"`
+	What string        `json:"what,omitempty"` // such as the id of a call
+	For  time.Duration `json:"for_ns"`         // how long it has stood
 }
 
 // Graph is who waits for whom.
@@ -121,7 +120,7 @@ func (g *Graph) node(name string, kind NodeKind) int {
 
 func (g *Graph) edge(at sim.Instant, from, to int, kind EdgeKind, what string, since sim.Instant) {
 	g.out[from] = append(g.out[from], len(g.Edges))
-	g.Edges = append(g.Edges, Edge{From: from, To: to, Kind: kind, What: what, For: age(at, since), since: since})
+	g.Edges = append(g.Edges, Edge{From: from, To: to, Kind: kind, What: what, For: age(at, since)})
 }
 
 // object adds a waiting object with its holders and waiters.

@@ -13,8 +13,6 @@ type movement struct {
 	over   time.Duration
 	same   int // attempts that were in flight in both
 	still  int // of these, those that got no token in between
-	tokens int // output tokens received by all in between
-	steps  int // finished in between
 	before map[string]*pacer.CallState
 }
 
@@ -26,8 +24,6 @@ func compare(now, before *harness.Evidence) movement {
 	m := movement{
 		ok:     true,
 		over:   age(now.At, before.At),
-		tokens: now.Totals.TokensReceived - before.Totals.TokensReceived,
-		steps:  now.Totals.Steps - before.Totals.Steps,
 		before: make(map[string]*pacer.CallState, len(before.Calls)),
 	}
 	for i := range before.Calls {

@@ -51,7 +51,6 @@ type agentReading struct {
 	*harness.AgentState
 	age   time.Duration // in its stage
 	waits bool          // for a lock or another process, by the waits-for graph
-	stuck bool
 }
 
 // reading is an evidence with everything derived from it that several causes look at.
@@ -112,7 +111,7 @@ func (r *reading) readAgents() {
 		}
 		n := r.graph.index[a.Name]
 		r.idle = append(r.idle, agentReading{
-			AgentState: a, age: age(r.now.At, a.Since), stuck: r.graph.Nodes[n].Stuck, waits: r.graph.waitsForSomebody(n),
+			AgentState: a, age: age(r.now.At, a.Since), waits: r.graph.waitsForSomebody(n),
 		})
 	}
 	r.agents.Total = max(r.now.Setup.Agents, t.AgentsDone+t.AgentsFailed, r.agents.Blocked)

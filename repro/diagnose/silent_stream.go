@@ -50,7 +50,6 @@ type silent struct {
 	slots           int           // slots that they hold
 	least, most     time.Duration // quiet times
 	gap             time.Duration // longest of their own times between tokens
-	tokens          int           // of all of them together
 }
 
 func (r *reading) silent() silent {
@@ -65,7 +64,6 @@ func (r *reading) silent() silent {
 		}
 		s.n++
 		s.most, s.gap = max(s.most, c.quiet), max(s.gap, c.gap)
-		s.tokens += c.Tokens
 		if c.gone {
 			s.gone++
 		} else if c.server == ServerUnseen {
