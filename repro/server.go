@@ -54,5 +54,22 @@ func (a *assembly) connect() error {
 	}
 	a.closes = append(a.closes, client.CloseIdleConnections)
 	a.backend = client
+	if a.o.Server.MetricsURL != "" {
+		return a.scrapeFrom(a.o.Server.MetricsURL)
+	}
+	return a.scrapeIfThere()
+}
+
+// scrapeIfThere reads the gauges at the usual place if there are any. Many servers have none, or have
+// them elsewhere; the verdict then says what is missing.
+func (a *assembly) scrapeIfThere() error {
+	if err := a.scrape(a.o.Server.BaseURL); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+	defer cancel()
+	if read, err := a.gauges.Gauges(ctx); err != nil || len(read) == 0 {
+		a.gauges = nil
+	}
 	return nil
 }

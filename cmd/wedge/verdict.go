@@ -38,7 +38,7 @@ func printResult(w io.Writer, r *repro.Result, verbose bool) error {
 	p.failures(r)
 	if stalled := r.Evidence.Episode > 0; stalled || verbose {
 		if len(v.Stages) > 0 {
-			p.stages(v)
+			p.stages(r)
 			p.holders(r.Evidence)
 		}
 		p.episodes(r)
@@ -85,8 +85,9 @@ func (p *page) failures(r *repro.Result) {
 }
 
 // stages is the table of where the calls are, from the agents' and from the servers' side.
-func (p *page) stages(v *diagnose.Verdict) {
-	p.section(fmt.Sprintf("Where everything is, at %s", seconds(v.DetectedAtS)))
+func (p *page) stages(r *repro.Result) {
+	v := &r.Verdict
+	p.section(fmt.Sprintf("Where everything is, at %s", seconds(r.Evidence.At.Seconds())))
 	p.table(func(t *tabwriter.Writer) {
 		fmt.Fprintf(t, "  agents' side\tservers' side\tcalls\tagents\toldest\n")
 		for _, s := range v.Stages {
