@@ -72,6 +72,9 @@ func (g *Graph) findCycle() {
 		}
 		if start := g.onCycle(n, state); start >= 0 {
 			g.cycle = g.shortest(start)
+			if g.Nodes[start].Kind == NodeObject { // begin with somebody
+				g.cycle = append(g.cycle[1:], start)
+			}
 			for _, c := range g.cycle {
 				g.Cycle = append(g.Cycle, g.Nodes[c].Name)
 			}

@@ -38,6 +38,6 @@ func judgeDecodeMemory(r *reading, j *judgement) {
 	default:
 		j.open(0.2, "decode_prealloc over half a minute: does its head ever fit?")
 		j.pro("decode_token_usage reached %s", num(usage.max))
-		j.con("%s for memory and does not get it", does(r.n[fateDecodeStuck], "request", "waits", "wait"))
+		j.con("no request is seen to wait for it in vain")
 	}
 }

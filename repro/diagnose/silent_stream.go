@@ -147,9 +147,27 @@ func (r *reading) noSilentStream(j *judgement) {
 		j.refute("no call is in stage stream")
 	case quiet == 0:
 		j.refute("every stream has had a token within the last %s", secs(most))
+	case r.lostOnTheWay() > 0:
+		n := r.lostOnTheWay()
+		j.open(0.3*r.share(n), "a capture when the servers have finished them: do the streams end?")
+		j.pro("%s had tokens and then none for %s or more", does(n, "stream", "has", "have"), secs(quietMax))
+		j.con("the servers still have them")
+		j.beside = fmt.Sprintf("%s stopped though the servers still have them", does(n, "stream", "has", "have"))
 	default:
 		j.refute("%s quiet, but the servers still have them", does(quiet, "stream", "is", "are"))
 	}
+}
+
+// lostOnTheWay counts streams that had tokens, have had none for quietMax or more, and that the
+// servers still work on, as far as can be seen: what is produced may not arrive.
+func (r *reading) lostOnTheWay() int {
+	n := 0
+	for i := range r.calls {
+		if c := &r.calls[i]; c.Tokens > 0 && (c.fate == fateServed || c.fate == fateOpen) && c.quiet >= quietMax {
+			n++
+		}
+	}
+	return n
 }
 
 // span writes a range of durations.

@@ -37,6 +37,9 @@ func judgeSlotLeak(r *reading, j *judgement) {
 	case p.object == nil:
 		j.open(0, "who holds the slots: the pacer's semaphore is not in the evidence")
 		return
+	case p.inUse == 0:
+		j.refute("no slot is in use")
+		return
 	case len(p.kept) == 0 && p.inUse > len(p.object.Holders):
 		j.open(0.2, "who holds the slots: not all holders are in the evidence")
 		return

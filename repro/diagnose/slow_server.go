@@ -63,6 +63,9 @@ func judgeSlowServer(r *reading, j *judgement) {
 		j.refute("no call is seen to be alive")
 	}
 	r.movingObservation(j)
+	if n := r.n[fateOpen]; n > 0 {
+		j.con("%s quiet for up to %s, and whether the servers work on them cannot be told", does(n, "call", "is", "are"), secs(r.oldest(fateOpen)))
+	}
 	r.batchObservation(j)
 }
 

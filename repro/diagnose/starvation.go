@@ -96,13 +96,16 @@ func judgeStarvation(r *reading, j *judgement) {
 	}
 	j.pro("all %s are held and %s for one, the longest for %s", count(p.capacity, "slot"), does(p.waiting, "call", "waits", "wait"), secs(p.longest))
 	h := r.holders()
-	score := 0.95 * h.weight / float64(max(1, p.inUse))
+	lost := r.lostOnTheWay()
+	score := 0.95 * max(0, h.weight-0.5*float64(lost)) / float64(max(1, p.inUse))
 	j.beside = ofAll(h.live, p.inUse, "slot") + " " + verb(h.live, "is", "are") + " held by calls that are alive"
 	switch {
 	case h.live > 0:
 		j.support(score)
 	case h.weight > 0:
 		j.open(score, "the router's log or the gauges: are the requests of the calls that hold slots still worked on?")
+	case r.n[fateExpiring] > 0:
+		j.refute("the slots are held by quiet streams, which the idle limit will end")
 	default:
 		j.refute("none of the %s that are held will come back by itself", count(p.inUse, "slot"))
 	}
@@ -113,6 +116,9 @@ func judgeStarvation(r *reading, j *judgement) {
 	}
 	if n := r.n[fateSilent]; n > 0 {
 		j.con("%s gone quiet for good", does(n, "stream", "has", "have"))
+	}
+	if lost > 0 {
+		j.con("%s had tokens and then none for %s or more: what the servers produce may not arrive", does(lost, "stream", "has", "have"), secs(quietMax))
 	}
 	if n := r.n[fatePrefill]; n > 0 {
 		j.con("%s for prefill, so the slots are not held by decoding alone", does(n, "call", "waits", "wait"))

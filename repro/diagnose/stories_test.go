@@ -43,6 +43,10 @@ func stories() []story {
 		{"silent-stream", silentEvidence, nil, Wedged, LayerStream, CauseSilentStream},
 		{"silent-stream-most", func() *harness.Evidence { return partlySilent(10) }, nil, Wedged, LayerStream, CauseSilentStream},
 		{"silent-stream-few", func() *harness.Evidence { return partlySilent(4) }, nil, Starved, LayerPacer, CauseStarvation},
+		{"silent-stream-not-finished", func() *harness.Evidence {
+			return stallOf("silent-stream-5", 30, 16, 300*s, 2*m).stream(16, 200*s, 100*s).slot(14, 2*m).
+				gauges(0, 420, gauge(harness.GaugeDecodeRunning, 16)).done()
+		}, nil, Starved, LayerPacer, CauseStarvation},
 		{"silent-stream-gauges-only", func() *harness.Evidence {
 			return stallOf("silent-stream-2", 30, 16, 900*s, 60*s).silent(16, 300*s, 200*s).slot(14, 60*s).
 				set(func(ev *harness.Evidence) { ev.Router, ev.Setup.HasRouterLog = nil, false }).gauges(0, 0).done()
@@ -91,6 +95,73 @@ func stories() []story {
 		{"unanswered-unknown", func() *harness.Evidence {
 			return blind(stallOf("unanswered", 4, 0, 200*s, 60*s).headers(4, 120*s)).done()
 		}, nil, Slow, LayerNone, CauseUnknown},
+		{"silent-stream-idle-limit", func() *harness.Evidence {
+			return stallOf("silent-stream-6", 30, 16, 300*s, m).silent(16, 200*s, 40*s).slot(14, m).
+				set(func(ev *harness.Evidence) { ev.Setup.IdleLimit = m }).gauges(0, 0).done()
+		}, nil, Starved, LayerStream, CauseSilentStream},
+		{"silent-stream-before-the-first-token", func() *harness.Evidence {
+			b := stallOf("silent-stream-7", 16, 16, 300*s, m)
+			for range 16 {
+				b.newCall(pacer.StageFirstToken, 100*s, 110*s)
+			}
+			b.ev.Router.Started, b.ev.Router.Finished = 16, 16
+			return b.gauges(0, 0).done()
+		}, nil, Wedged, LayerStream, CauseSilentStream},
+		{"some-quiet-some-not", func() *harness.Evidence {
+			// The counter grows by as much as the visible streams get: nobody can say what of the others.
+			return stallOf("quiet-1", 16, 16, 300*s, m).stream(8, 200*s, 0).stream(8, 200*s, 30*s).
+				gauges(0, 160, gauge(harness.GaugeDecodeRunning, 16)).done()
+		}, nil, Slow, LayerDecode, CauseSlowServer},
+		{"gauges-cannot-be-read", func() *harness.Evidence {
+			ev := starvationEvidence()
+			for i := range ev.Samples {
+				ev.Samples[i].Gauges, ev.Samples[i].Err = nil, "connection refused"
+			}
+			ev.Router, ev.DumpErr = nil, "out of memory"
+			return ev
+		}, nil, Starved, LayerPacer, CauseStarvation},
+		{"headers-unanswered-with-few-gauges", func() *harness.Evidence {
+			ev := stallOf("few-1", 4, 0, 900*s, m).headers(4, 700*s).gauges(0, 0).done()
+			dropGauge(ev, harness.GaugeDecodeRunning)
+			ev.Router = nil
+			return ev
+		}, nil, Wedged, LayerNone, CauseUnknown},
+		{"rate-limited", func() *harness.Evidence {
+			b := stallOf("rate-1", 9, 0, 900*s, m)
+			for range 9 {
+				b.newCall(pacer.StageRate, 50*s, 50*s)
+			}
+			return b.done()
+		}, nil, Slow, LayerPacer, CauseUnknown},
+		{"hold-agent-between-calls", func() *harness.Evidence {
+			b := stallOf("hold-1", 8, 4, 300*s, m)
+			b.ev.Setup.Hold = "agent"
+			o := b.object("semaphore", SlotObject, 4)
+			for range 4 {
+				a := b.newAgent(pacer.StageTool, 8*s)
+				b.hold(o, a.Name, a.Name+"-c001", 200*s)
+			}
+			return b.slot(4, m).done()
+		}, nil, Starved, LayerPacer, CauseStarvation},
+		{"memory-full-but-moving", func() *harness.Evidence {
+			return stallOf("memory-2", 16, 16, 300*s, m).stream(12, 200*s, 0).headers(4, 100*s).
+				gauges(0, 400, gauge(harness.GaugeDecodeRunning, 12), gauge(harness.GaugeDecodePrealloc, 4), gauge(harness.GaugeDecodeKV, 0.99)).done()
+		}, nil, Slow, LayerDecode, CauseSlowServer},
+		{"connections-free-and-yet-no-connection", func() *harness.Evidence {
+			return stallOf("dial-1", 8, 8, 300*s, m).connect(8, 90*s).done()
+		}, nil, Slow, LayerConnection, CauseUnknown},
+		{"slots-held-by-nobody-known", func() *harness.Evidence {
+			b := stallOf("unknown-1", 8, 2, 300*s, m).slot(8, m)
+			b.ev.Objects[0].InUse = 2
+			return b.done()
+		}, nil, Wedged, LayerPacer, CauseUnknown},
+		{"nobody-works-on-what-is-left", func() *harness.Evidence {
+			return stallOf("left-1", 8, 2, 300*s, m).set(func(ev *harness.Evidence) { ev.Totals.AgentsDone = 5 }).done()
+		}, nil, Wedged, LayerHarness, CauseUnknown},
+		{"some-failed", func() *harness.Evidence {
+			return stallOf("failed-1", 8, 2, 300*s, 0).set(func(ev *harness.Evidence) { ev.Episode, ev.Totals.AgentsDone, ev.Totals.AgentsFailed = 0, 5, 3 }).done()
+		}, nil, Failed, LayerNone, CauseNone},
+		{"no-evidence", func() *harness.Evidence { return nil }, nil, Completed, LayerNone, CauseNone},
 		{"control-slow-but-fine", slowEvidence, nil, Slow, LayerDecode, CauseSlowServer},
 		{"control-long-reasoning", reasoningEvidence, nil, Slow, LayerDecode, CauseSlowServer},
 		{"control-idle", idleEvidence, nil, Completed, LayerNone, CauseNone},

@@ -36,6 +36,9 @@ func (r *reading) unknown() unknown {
 	case doubt > 0 && r.longestDoubt() >= unansweredMax:
 		u.outcome = Wedged
 		u.why = fmt.Sprintf("Nothing moves: %s no answer for up to %s.", does(doubt, "call", "has", "have"), secs(r.longestDoubt()))
+	case doubt > 0 && doubt == r.n[fateConnect]:
+		u.outcome = r.heldUp(Slow)
+		u.why = fmt.Sprintf("%s for a connection, for up to %s, and nothing else is out.", does(doubt, "call", "waits", "wait"), secs(r.oldest(fateConnect)))
 	case doubt > 0:
 		u.outcome = r.heldUp(Slow)
 		u.why = fmt.Sprintf("No token arrives on %s, for up to %s, and whether the servers work on %s cannot be seen.", count(doubt, "call"), secs(r.longestDoubt()), verb(doubt, "it", "them"))
