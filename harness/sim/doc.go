@@ -23,9 +23,15 @@
 //		if a process is runnable  { resume the first one until it parks; continue }
 //		if no event is queued     { return who waits for what: nothing can ever happen }
 //		take the first event by (instant, sequence); now = its instant
-//		make its process runnable, or call its function
+//		resume its process until it parks, or call its function
 //	}
-//	stop every process that is left
+//	unwind every process that is left, newest first
+//
+// A new waiting object is a struct with a wait list, and methods that look at its state with the
+// monitor held and then wait in the list or wake from it; see [Latch] for the smallest. Since a woken
+// process runs later, what it was woken for must be put in its name (as [Semaphore] does) or kept for
+// it (as [Queue] does), and passed on if its context has been cancelled meanwhile; or it looks again
+// (as users of [Cond] do).
 //
 // The package imports the standard library only, and is imported by everything else.
 package sim

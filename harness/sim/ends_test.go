@@ -310,7 +310,8 @@ func TestLivelock(t *testing.T) {
 				main(ctx, w)
 			})
 			var l *sim.LivelockError
-			if !errors.As(err, &l) || l.At != sim.Instant(time.Second) || l.Steps != 1001 {
+			if !errors.As(err, &l) || l.At != sim.Instant(time.Second) || l.Steps != 1001 ||
+				!strings.HasPrefix(err.Error(), "sim: 1001 steps at 1s and time does not move on; the last process was ") {
 				t.Errorf("Run: %v", err)
 			}
 			noneLeft(t, before)

@@ -11,7 +11,7 @@ type Latch struct {
 	waiters waitList
 }
 
-// NewLatch returns a closed latch. If name is not empty, the world's Objects shows it.
+// NewLatch returns a closed latch. If name is not empty, the world's Objects shows it for good.
 func NewLatch(w World, name string) *Latch {
 	l := &Latch{w: w, name: name, label: "latch " + name}
 	if name != "" {

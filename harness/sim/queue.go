@@ -29,7 +29,7 @@ type Queue[T any] struct {
 }
 
 // NewQueue returns an empty queue that holds at most bound items (0: no bound). If name is not
-// empty, the world's Objects shows it.
+// empty, the world's Objects shows it for good.
 func NewQueue[T any](w World, name string, bound int) *Queue[T] {
 	q := new(Queue[T])
 	q.Init(w, name, bound)

@@ -32,7 +32,7 @@ type Lease struct {
 }
 
 // NewSemaphore returns a semaphore with the given number of permits. If name is not empty, the
-// world's Objects shows it. It panics if permits is not positive.
+// world's Objects shows it for good. It panics if permits is not positive.
 func NewSemaphore(w World, name string, permits int) *Semaphore {
 	if permits <= 0 {
 		panic(fmt.Sprintf("sim: NewSemaphore %q: %d permits, want at least 1", name, permits))

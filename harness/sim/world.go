@@ -9,8 +9,11 @@ import (
 //
 // All methods may be called from several processes at once. Functions that wait take a context
 // first, return its cause when it is cancelled, and leave no trace then. Contexts given to a virtual
-// world must descend from the one that its Run or Spawn handed out: a foreign cancellable context
-// could end a wait behind the kernel's back, and is refused with a panic.
+// world must descend from the one that its Run or Spawn handed out, or never be cancelled: a foreign
+// cancellable context could end a wait behind the kernel's back, and is refused with a panic.
+//
+// A process must not recover a panic that it did not raise: a virtual world unwinds the processes
+// that are left at the end of a run by panicking in their waits.
 type World interface {
 	// Now returns the current instant.
 	Now() Instant
@@ -19,26 +22,33 @@ type World interface {
 	Virtual() bool
 
 	// Run runs main as the first process and returns when it has returned. All other processes are
-	// then stopped. The error is a *PanicError if a process panicked, a *DeadlockError if nothing
-	// could ever happen again, a *LivelockError if time stood still for too many steps, the cause of
-	// ctx if that was cancelled, else nil. A world runs once.
+	// then stopped: on the wall their waits return [ErrStopped], in a virtual world they are unwound,
+	// which runs their deferred functions. The error is a *PanicError if a process or the function of
+	// a timer panicked, a *DeadlockError if nothing could ever happen again, a *LivelockError if time
+	// stood still for too many steps, the cause of ctx if that was cancelled, else nil. Only virtual
+	// worlds notice deadlocks and livelocks. A process that leaves by runtime.Goexit, as t.FailNow
+	// does, ends the run, and the goroutine that called Run. A world runs once.
 	Run(ctx context.Context, main func(ctx context.Context)) error
 
 	// Spawn starts a process. Its body gets a context that descends from ctx and knows the process.
-	// Spawn may be called with or without the monitor held.
+	// Spawn may be called with or without the monitor held, and before Run, but then Run must follow.
+	// Once the world stops, it returns a process that has ended and never ran.
 	Spawn(ctx context.Context, name string, body func(ctx context.Context)) *Process
 
-	// Sleep waits for d of the run's own clock. Zero and negative d return at once.
+	// Sleep waits for d of the run's own clock. Zero and negative d return at once. The monitor must
+	// not be held.
 	Sleep(ctx context.Context, d time.Duration) error
 
 	// WithCancel returns a context that the returned function cancels with a cause (nil means
-	// context.Canceled). Read the cause with [Cause].
+	// context.Canceled), and that must be called in the end, lest its parent remember it for ever. Read
+	// the cause with [Cause]. Both functions may be called with or without the monitor held.
 	WithCancel(ctx context.Context) (context.Context, context.CancelCauseFunc)
 
 	// AfterFunc calls f with the monitor held once d has passed. f must not wait.
 	AfterFunc(d time.Duration, f func()) *Timer
 
-	// Lock and Unlock enter and leave the monitor. It is not reentrant.
+	// Lock and Unlock enter and leave the monitor. It is not reentrant. What would hang on the wall
+	// because of it panics in a virtual world: locking it twice, and waiting with it held.
 	Lock()
 	Unlock()
 
