@@ -111,7 +111,12 @@ func judgeStarvation(r *reading, j *judgement) {
 	}
 	r.movingObservation(j)
 	r.batchObservation(j)
-	if n := len(p.kept); n > 0 {
+	r.otherHolders(j, lost)
+}
+
+// otherHolders adds what holders of slots there are that a slow answer does not explain.
+func (r *reading) otherHolders(j *judgement, lost int) {
+	if n := len(r.pool.kept); n > 0 {
 		j.con("%s by calls that have ended", does(n, "slot", "is kept", "are kept"))
 	}
 	if n := r.n[fateSilent]; n > 0 {

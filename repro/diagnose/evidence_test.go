@@ -1,0 +1,226 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// blind takes all that is known of the servers out of the evidence.
+func blind(b *builder) *builder {
+	return b.set(func(ev *harness.Evidence) {
+		ev.Router, ev.Samples = nil, nil
+		ev.Setup.HasGauges, ev.Setup.HasRouterLog, ev.Setup.SimulatedModel = false, false, false
+	})
+}
+
+func starvationEvidence() *harness.Evidence { return starvationAt(312400*time.Millisecond, m, 1) }
+
+func starvationAt(at, stalled time.Duration, capture int) *harness.Evidence {
+	return stallOf("starvation-1", 30, 16, at, stalled).stream(16, 140*s+stalled, 40*time.Millisecond).slot(14, stalled).
+		set(func(ev *harness.Evidence) { ev.Capture = capture }).
+		gauges(0, 420, gauge(harness.GaugeDecodeRunning, 16), gauge(harness.GaugeDecodeKV, 0.31)).done()
+}
+
+func silentEvidence() *harness.Evidence {
+	return stallOf("silent-stream-1", 30, 16, 900*s, m).silent(10, 300*s, 250*s).silent(6, 200*s, 70*s).slot(14, m).gauges(0, 0).done()
+}
+
+// partlySilent is a pool of 16 slots of which n are held by silent streams.
+func partlySilent(n int) *harness.Evidence {
+	return stallOf("silent-stream-4", 30, 16, 600*s, m).silent(n, 300*s, 120*s).stream(16-n, 150*s, 0).slot(14, m).
+		gauges(0, 300, gauge(harness.GaugeDecodeRunning, float64(16-n))).done()
+}
+
+func serializedEvidence() *harness.Evidence {
+	return stallOf("decode-serialized-1", 30, 30, 300*s, m).stream(1, 20*s, 0).headers(29, 280*s).
+		gauges(0, 48, gauge(harness.GaugeDecodeRunning, 1), gauge(harness.GaugeDecodeQueue, 29), gauge(harness.GaugeDecodeKV, 0.4)).done()
+}
+
+func prefillEvidence() *harness.Evidence {
+	return stallOf("prefill-bottleneck-1", 30, 30, 65*s, m).stream(5, 30*s, 0).headers(25, 60*s).
+		gauges(5400, 200, gauge(harness.GaugeDecodeRunning, 5), gauge(harness.GaugePrefillQueue, 24), gauge(harness.GaugePrefillRunning, 1)).done()
+}
+
+func connectionEvidence() *harness.Evidence {
+	b := stallOf("connection-pool-1", 30, 16, 120*s, m).stream(4, 50*s, 0).connect(12, 58*s).slot(14, m)
+	o := b.object("semaphore", ConnectionObject, 4)
+	for i := range b.ev.Calls {
+		switch c := &b.ev.Calls[i]; c.Stage {
+		case pacer.StageStream:
+			b.hold(o, c.Agent, c.AttemptID, 56*s)
+		case pacer.StageConnect:
+			o.Waiters = append(o.Waiters, sim.Party{Name: c.Agent, What: c.AttemptID, Since: c.Since})
+		}
+	}
+	return b.set(func(ev *harness.Evidence) { ev.Setup.ConnectionsMax = 4 }).gauges(0, 190, gauge(harness.GaugeDecodeRunning, 4)).done()
+}
+
+func leakEvidence() *harness.Evidence {
+	return stallOf("slot-leak-1", 30, 16, 1200*s, m).slot(30, 65*s).leak(16, 100*s).
+		set(func(ev *harness.Evidence) {
+			ev.Totals.AttemptsStatus = 16
+			ev.Router.Started, ev.Router.Finished = 140, 140
+		}).gauges(0, 0).done()
+}
+
+// sameCallLeakEvidence is a leak by calls that are still in flight: each failed attempt kept its
+// slot, and the call now waits for another.
+func sameCallLeakEvidence() *harness.Evidence {
+	b := stallOf("slot-leak-2", 30, 16, 1200*s, m).slot(30, 65*s)
+	o := b.object("semaphore", SlotObject, 16)
+	for i := range 16 {
+		c := &b.ev.Calls[i]
+		c.Attempts, c.LastError = 1, "HTTP status 500"
+		b.hold(o, c.Agent, c.ID, 90*s)
+	}
+	return b.gauges(0, 0).done()
+}
+
+func nestedEvidence() *harness.Evidence {
+	b := stallOf("nested-slot-1", 30, 16, 900*s, m)
+	b.ev.Setup.Hold = "agent"
+	o := b.object("semaphore", SlotObject, 16)
+	b.nestedParents(o, 16)
+	for range 14 {
+		a := b.newAgent(pacer.StageSlot, 890*s)
+		a.Waits = "semaphore " + SlotObject
+		o.Waiters = append(o.Waiters, sim.Party{Name: a.Name, Since: a.Since})
+	}
+	return b.gauges(0, 0).done()
+}
+
+// nestedParents adds n agents that hold a slot and wait for a sub-agent that waits for one.
+func (b *builder) nestedParents(o *sim.ObjectState, n int) {
+	for range n {
+		a := b.newAgent(pacer.StageTool, 80*s)
+		name := a.Name
+		a.Waits = "process " + name + ".s1"
+		b.hold(o, name, name+"-c001", 800*s)
+		b.ev.Agents = append(b.ev.Agents, harness.AgentState{Name: name + ".s1", Parent: name, Stage: pacer.StageSlot, Since: b.ago(75 * s), Waits: "semaphore " + SlotObject})
+		b.ev.Processes = append(b.ev.Processes, sim.ProcessState{Name: name + ".s1", WaitsFor: "semaphore " + SlotObject, Since: b.ago(75 * s)})
+		o.Waiters = append(o.Waiters, sim.Party{Name: name + ".s1", What: name + ".s1-c001", Since: b.ago(75 * s)})
+	}
+}
+
+// nestedNotYetEvidence has holders that wait for sub-agents, and others that are alive.
+func nestedNotYetEvidence() *harness.Evidence {
+	b := stallOf("nested-slot-2", 30, 16, 500*s, m)
+	b.ev.Setup.Hold = "agent"
+	b.nestedParents(b.object("semaphore", SlotObject, 16), 6)
+	return b.stream(10, 100*s, 0).gauges(0, 300, gauge(harness.GaugeDecodeRunning, 10)).done()
+}
+
+func lockEvidence() *harness.Evidence {
+	b := stallOf("lock-order-1", 30, 30, 700*s, m).tool(30, "append", 70*s)
+	locks := []string{"workspace.lock", "journal.lock"}
+	for _, name := range locks {
+		b.object("semaphore", name, 1)
+	}
+	for i := range b.ev.Agents {
+		a := &b.ev.Agents[i]
+		own, want := b.object("semaphore", locks[i%2], 1), b.object("semaphore", locks[(i+1)%2], 1)
+		if i < 2 {
+			b.hold(own, a.Name, a.Tool, 72*s)
+		} else {
+			want = b.object("semaphore", locks[0], 1)
+		}
+		a.Waits = "semaphore " + want.Name
+		want.Waiters = append(want.Waiters, sim.Party{Name: a.Name, What: a.Tool, Since: a.Since})
+	}
+	return b.gauges(0, 0).done()
+}
+
+func lockOverCallEvidence() *harness.Evidence {
+	b := stallOf("lock-over-call-1", 12, 12, 300*s, m).stream(1, 100*s, 0).tool(11, "save", 80*s)
+	o := b.object("semaphore", "workspace.lock", 1)
+	b.hold(o, "agent-01", "c003", 106*s)
+	for i := 1; i < 12; i++ {
+		a := &b.ev.Agents[i]
+		a.Waits = "semaphore workspace.lock"
+		o.Waiters = append(o.Waiters, sim.Party{Name: a.Name, Since: a.Since})
+	}
+	return b.gauges(0, 50, gauge(harness.GaugeDecodeRunning, 1)).done()
+}
+
+func toolEvidence() *harness.Evidence {
+	return stallOf("tool-hang-1", 30, 16, 1500*s, m).tool(5, "append", 400*s).tool(3, "append", 61*s).
+		set(func(ev *harness.Evidence) { ev.Totals.AgentsDone = 22 }).gauges(0, 0).done()
+}
+
+func deadConnectionEvidence() *harness.Evidence {
+	return stallOf("connection-dead-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).
+		set(func(ev *harness.Evidence) { ev.Router.Open = nil; ev.Router.Started, ev.Router.Finished = 84, 84 }).gauges(0, 0).done()
+}
+
+func decodeHangEvidence() *harness.Evidence {
+	return stallOf("long-context-decode-1", 30, 16, 400*s, m).stream(16, 200*s, 80*s).slot(14, m).
+		gauges(0, 0, gauge(harness.GaugeDecodeRunning, 16), gauge(harness.GaugeDecodeKV, 0.5)).done()
+}
+
+func memoryEvidence() *harness.Evidence {
+	return stallOf("decode-memory-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).
+		gauges(0, 0, gauge(harness.GaugeDecodeKV, 0.99), gauge(harness.GaugeDecodePrealloc, 16), gauge(harness.GaugePrefillBootstrap, 16)).done()
+}
+
+func pinEvidence() *harness.Evidence {
+	return stallOf("inflight-pin-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).
+		gauges(0, 0, gauge(harness.GaugePrefillInflight, 16), gauge(harness.GaugeDecodeKV, 0.1)).done()
+}
+
+func commentEvidence() *harness.Evidence {
+	b := stallOf("comment-stream-1", 30, 16, 400*s, m).stream(16, 200*s, 80*s).slot(14, m)
+	for i := range b.ev.Calls {
+		if c := &b.ev.Calls[i]; c.Stage == pacer.StageStream {
+			c.LastByte, c.Bytes = b.ago(5*s), c.Bytes+600
+		}
+	}
+	return b.gauges(0, 0).done()
+}
+
+func cascadeEvidence() *harness.Evidence {
+	return stallOf("timeout-cascade-1", 30, 16, 900*s, 200*s).headers(16, 4*s).slot(14, 3*s).
+		set(func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				ev.Calls[i].Attempts = 4
+			}
+			ev.Window = harness.Totals{Attempts: 120, AttemptsTimeout: 104, TokensWasted: 90000}
+		}).gauges(0, 400, gauge(harness.GaugeDecodeRunning, 16)).done()
+}
+
+func refusals(status int, queued float64) *harness.Evidence {
+	b := stallOf("refusals-1", 30, 0, 900*s, 200*s)
+	for range 30 {
+		c := b.newCall(pacer.StageBackoff, 2*s, 150*s)
+		c.Attempts, c.LastError = 30, fmt.Sprintf("pacer: HTTP status %d: too much", status)
+	}
+	b.ev.Window = harness.Totals{Attempts: 900, AttemptsStatus: 890}
+	b.headers(2, 3*s)
+	return b.gauges(0, 0, gauge(harness.GaugeRouterQueued, queued)).done()
+}
+
+func slowEvidence() *harness.Evidence {
+	return stallOf("slow-but-fine-1", 30, 30, 150*s, m).stream(30, 100*s, 60*time.Millisecond).
+		gauges(0, 600, gauge(harness.GaugeDecodeRunning, 30)).done()
+}
+
+func reasoningEvidence() *harness.Evidence {
+	return stallOf("long-reasoning-1", 30, 30, 118*s, 118*s).headers(30, 118*s).
+		gauges(0, 600, gauge(harness.GaugeDecodeRunning, 30)).done()
+}
+
+func idleEvidence() *harness.Evidence {
+	return stallOf("idle-1", 0, 16, 600*s, 600*s).gauges(0, 0).set(func(ev *harness.Evidence) { ev.Episode, ev.Capture = 0, 0 }).done()
+}
+
+// finished is the end of a run in which all went well.
+func finished(agents int, at time.Duration) *harness.Evidence {
+	b := stallOf("finished-1", agents, 30, at, 0).gauges(0, 0)
+	return b.set(func(ev *harness.Evidence) {
+		ev.Episode, ev.Capture, ev.Totals.AgentsDone = 0, 0, agents
+		ev.Router.Started, ev.Router.Finished = 84, 84
+	}).done()
+}
