@@ -36,8 +36,8 @@ type Options struct {
 	// Shuffle lets the virtual world choose among what is due at one instant, by the seed.
 	Shuffle bool
 
-	// Watch is called when the run begins, with a function that may be called at any time, from any
-	// goroutine, until Run returns. It is for a progress display on the wall.
+	// Watch is called when the run begins, with a function that tells how it goes. On the wall that may
+	// be called at any time, from any goroutine, until Run returns; in virtual time it must not be.
 	Watch func(progress func() harness.Progress)
 }
 

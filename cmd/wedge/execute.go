@@ -16,13 +16,13 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 	if err := goroutine.EnableLabels(); err != nil {
 		return nil, fmt.Errorf("goroutine labels: %w", err)
 	}
-	if f.verbose || o.Clock == repro.ClockWall && !f.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "wedge: running %s, seed %d, on the %s clock; %s\n", s.Name, s.Seed, o.Clock, evidenceIn(o.Out))
-	}
 	stop := func() {}
-	if o.Clock == repro.ClockWall && !f.quiet {
+	if wall := o.Clock == repro.ClockWall; f.verbose || wall && !f.quiet {
 		o.Watch = func(progress func() harness.Progress) {
-			stop = showProgress(cmd.ErrOrStderr(), progress, s.Fleet.Agents)
+			fmt.Fprintf(cmd.ErrOrStderr(), "wedge: running %s, seed %d, on the %s clock; %s\n", s.Name, s.Seed, o.Clock, evidenceIn(o.Out))
+			if wall && !f.quiet {
+				stop = showProgress(cmd.ErrOrStderr(), progress, s.Fleet.Agents)
+			}
 		}
 	}
 	began := time.Now()
