@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/serving"
@@ -19,8 +20,9 @@ type Server struct {
 	w       *sim.Wall
 	stack   *serving.Stack
 	cfg     Config
-	model   string      // the only one
-	since   sim.Instant // when it was made
+	model   string        // the only one
+	since   sim.Instant   // when it was made
+	hold    time.Duration // the flush interval on the world's clock
 	metrics *metrics
 	ids     sim.Stream    // of the ids that are made up; never advanced
 	idsMade atomic.Uint64 // number of these
@@ -45,12 +47,16 @@ func New(w *sim.Wall, stack *serving.Stack, cfg Config) (*Server, error) {
 		w: w, stack: stack, cfg: cfg,
 		model:   stack.Config().Model.ID,
 		since:   w.Now(),
+		hold:    time.Duration(min(float64(cfg.FlushInterval)*w.Scale(), holdMax)),
 		ids:     w.Stream("api", "request ids"),
 		metrics: newMetrics(stack),
 	}
 	s.life, s.cut = context.WithCancelCause(context.Background())
 	return s, nil
 }
+
+// holdMax keeps an absurd scale from overflowing a duration. It is some 146 years.
+const holdMax = 1 << 62
 
 // exchange is a request and the answer to it.
 type exchange struct {

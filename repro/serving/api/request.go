@@ -1,0 +1,186 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sashabaranov/go-openai"
+
+	"example.com/wedge/repro/serving"
+)
+
+// chatRequest is what is read of a request body; clients send much more. A number of 0 and a text of
+// "" are as good as none, but for N. What may have several types is taken as it comes, and looked at
+// later.
+type chatRequest struct {
+	Model               string          `json:"model"`
+	User                string          `json:"user"`
+	Stream              bool            `json:"stream"`
+	StreamOptions       streamOptions   `json:"stream_options"`
+	MaxTokens           int             `json:"max_tokens"`
+	MaxCompletionTokens int             `json:"max_completion_tokens"` // goes before MaxTokens
+	N                   *int            `json:"n"`
+	Messages            []message       `json:"messages"`
+	Tools               []tool          `json:"tools"`
+	ToolChoice          json.RawMessage `json:"tool_choice"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type message struct {
+	Role             string     `json:"role"`
+	Content          any        `json:"content"` // nil, a string, or a list of parts
+	ReasoningContent string     `json:"reasoning_content"`
+	ToolCalls        []toolCall `json:"tool_calls"`
+}
+
+type toolCall struct {
+	Function struct {
+		Name      string `json:"name"`
+		Arguments any    `json:"arguments"` // mostly a string; an object is taken too
+	} `json:"function"`
+}
+
+type tool struct {
+	Function *struct {
+		Name string `json:"name"`
+	} `json:"function"`
+}
+
+// question is a request that can be asked of the servers.
+type question struct {
+	serving.Request
+	usage bool // a stream is to end with a chunk that has it
+}
+
+// parse reads the body of a chat request. Nothing of what it returns points into the body, or keeps
+// its messages.
+func parse(body []byte, id, model string) (*question, *failure) {
+	if !utf8.Valid(body) {
+		return nil, badRequest("The request body is not valid UTF-8.")
+	}
+	var c chatRequest
+	if err := json.Unmarshal(body, &c); err != nil {
+		return nil, badRequest(explain(err))
+	}
+	if c.Model != "" && c.Model != model {
+		return nil, unknownModel(c.Model)
+	}
+	if fault := c.refuse(); fault != "" {
+		return nil, badRequest(fault)
+	}
+	converted, err := c.convert()
+	if err != nil {
+		return nil, badRequest(err.Error())
+	}
+	q := &question{Request: serving.NewRequest(id, converted), usage: c.StreamOptions.IncludeUsage}
+	q.Prompt.Tool = strings.Clone(q.Prompt.Tool) // a slice of a message, which it would keep
+	return q, nil
+}
+
+// explain says what is wrong with the JSON, without quoting all of it.
+func explain(err error) string {
+	var syntax *json.SyntaxError
+	var mismatch *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("The request body is not valid JSON: %v at byte %d.", syntax, syntax.Offset)
+	case errors.As(err, &mismatch) && mismatch.Field == "":
+		return fmt.Sprintf("The request body is a JSON %s, want an object.", mismatch.Value)
+	case errors.As(err, &mismatch):
+		return fmt.Sprintf("%s: a JSON %s is not allowed here.", mismatch.Field, mismatch.Value)
+	}
+	return fmt.Sprintf("The request body is not valid JSON: %v.", err)
+}
+
+const userBytesMax = 512
+
+// refuse says what is wrong with the values, or returns "".
+func (c *chatRequest) refuse() string {
+	switch {
+	case len(c.Messages) == 0:
+		return "Messages cannot be empty."
+	case c.MaxCompletionTokens < 0:
+		return fmt.Sprintf("max_completion_tokens must be at least 0, got %d.", c.MaxCompletionTokens)
+	case c.MaxTokens < 0:
+		return fmt.Sprintf("max_tokens must be at least 0, got %d.", c.MaxTokens)
+	case c.N != nil && *c.N != 1:
+		return fmt.Sprintf("n must be 1, got %d: the simulated model gives one answer.", *c.N)
+	case len(c.User) > userBytesMax: // it is kept as long as the request is there
+		return fmt.Sprintf("user must have at most %d bytes, got %d.", userBytesMax, len(c.User))
+	case len(c.Tools) == 0 && string(c.ToolChoice) == `"required"`:
+		return "Tools cannot be empty if tool choice is set to required."
+	}
+	return ""
+}
+
+// convert turns the request into the form that serving reads.
+func (c *chatRequest) convert() (*openai.ChatCompletionRequest, error) {
+	out := &openai.ChatCompletionRequest{
+		User:                c.User,
+		Stream:              c.Stream,
+		MaxCompletionTokens: cmp.Or(c.MaxCompletionTokens, c.MaxTokens),
+		Messages:            make([]openai.ChatCompletionMessage, len(c.Messages)),
+	}
+	for i := range c.Messages {
+		if err := c.Messages[i].convert(&out.Messages[i]); err != nil {
+			return nil, fmt.Errorf("messages.%d.%w", i, err)
+		}
+	}
+	if string(c.ToolChoice) == `"none"` {
+		return out, nil
+	}
+	for i := range c.Tools {
+		if f := c.Tools[i].Function; f != nil {
+			out.Tools = append(out.Tools, openai.Tool{Function: &openai.FunctionDefinition{Name: f.Name}})
+		}
+	}
+	return out, nil
+}
+
+func (m *message) convert(out *openai.ChatCompletionMessage) error {
+	switch m.Role {
+	case "system", "developer", "user", "assistant", "tool", "function":
+		out.Role = m.Role
+	default:
+		return fmt.Errorf("role: %.40q, want system, developer, user, assistant or tool", m.Role)
+	}
+	switch content := m.Content.(type) {
+	case nil:
+	case string:
+		out.Content = content
+	case []any:
+		out.MultiContent = make([]openai.ChatMessagePart, len(content))
+		for i, part := range content {
+			fields, ok := part.(map[string]any)
+			if !ok {
+				return fmt.Errorf("content.%d: want an object with a type", i)
+			}
+			if out.MultiContent[i].Text, ok = fields["text"].(string); !ok && fields["type"] == "text" {
+				return fmt.Errorf("content.%d.text: missing or not a string", i)
+			}
+		}
+	default:
+		return errors.New("content: want a string or a list of parts")
+	}
+	out.ReasoningContent = m.ReasoningContent
+	for i := range m.ToolCalls {
+		f := &m.ToolCalls[i].Function
+		arguments, ok := f.Arguments.(string)
+		if !ok && f.Arguments != nil {
+			text, err := json.Marshal(f.Arguments)
+			if err != nil { // cannot be: it has been unmarshalled
+				return fmt.Errorf("tool_calls.%d.function.arguments: %w", i, err)
+			}
+			arguments = string(text)
+		}
+		out.ToolCalls = append(out.ToolCalls, openai.ToolCall{Function: openai.FunctionCall{Name: f.Name, Arguments: arguments}})
+	}
+	return nil
+}
