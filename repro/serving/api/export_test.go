@@ -1,6 +1,10 @@
 package api
 
-import "example.com/wedge/repro/serving"
+import (
+	"time"
+
+	"example.com/wedge/repro/serving"
+)
 
 // ReadPage is what a scraper does with the text of a page.
 func ReadPage(text []byte) ([]serving.Gauge, error) {
@@ -13,3 +17,6 @@ func ReadPage(text []byte) ([]serving.Gauge, error) {
 
 // AppendString is appendString.
 func AppendString(b []byte, s string) []byte { return appendString(b, s) }
+
+// Hold is Config.hold.
+func (c Config) Hold(scale float64) time.Duration { return c.hold(scale) }

@@ -79,6 +79,24 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+func TestHold(t *testing.T) {
+	for _, test := range []struct {
+		interval time.Duration
+		scale    float64
+		want     time.Duration
+	}{
+		{0, 1, 25 * time.Millisecond},
+		{0, 60, 1500 * time.Millisecond},
+		{0, 1000, 2 * time.Second},
+		{time.Second, 1000, 1000 * time.Second},
+		{time.Hour, 1e300, 1 << 62},
+	} {
+		if got := (api.Config{FlushInterval: test.interval}).Hold(test.scale); got != test.want {
+			t.Errorf("interval %v, scale %v: %v, want %v", test.interval, test.scale, got, test.want)
+		}
+	}
+}
+
 func TestClose(t *testing.T) {
 	p := busy().start(t)
 	p.fill()

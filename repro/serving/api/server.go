@@ -47,16 +47,13 @@ func New(w *sim.Wall, stack *serving.Stack, cfg Config) (*Server, error) {
 		w: w, stack: stack, cfg: cfg,
 		model:   stack.Config().Model.ID,
 		since:   w.Now(),
-		hold:    time.Duration(min(float64(cfg.FlushInterval)*w.Scale(), holdMax)),
+		hold:    cfg.hold(w.Scale()),
 		ids:     w.Stream("api", "request ids"),
 		metrics: newMetrics(stack),
 	}
 	s.life, s.cut = context.WithCancelCause(context.Background())
 	return s, nil
 }
-
-// holdMax keeps an absurd scale from overflowing a duration. It is some 146 years.
-const holdMax = 1 << 62
 
 // exchange is a request and the answer to it.
 type exchange struct {
