@@ -201,14 +201,12 @@ func TestWaitersHearOfPanic(t *testing.T) {
 		w := sim.NewWall(sim.WallOptions{})
 		var heard, foreign error
 		err := w.Run(context.Background(), func(ctx context.Context) {
-			w.Spawn(context.Background(), "foreigner", func(ctx context.Context) {
-				foreign = w.Sleep(ctx, time.Hour)
-			})
 			w.Spawn(ctx, "bad", func(context.Context) { panic(errEnd) })
 			heard = w.Sleep(ctx, time.Hour)
+			foreign = w.Sleep(context.Background(), time.Hour)
 		})
-		if heard != err || err == nil || foreign != sim.ErrStopped {
-			t.Errorf("Run: %v; the waiter under its context heard %v, the other %v", err, heard, foreign)
+		if heard != err || err == nil || foreign != sim.ErrStopped || w.Now() != 0 {
+			t.Errorf("at %v Run: %v; main under its context heard %v, under another %v", w.Now(), err, heard, foreign)
 		}
 	})
 }
@@ -227,6 +225,25 @@ func TestPanicWithMonitor(t *testing.T) {
 	var p *sim.PanicError
 	if !errors.As(err, &p) {
 		t.Errorf("Run: %v", err)
+	}
+}
+
+// TestPanicFreesMonitor: after a virtual run that panicked with the monitor held there is still a
+// state to be read.
+func TestPanicFreesMonitor(t *testing.T) {
+	for _, where := range []string{"process", "timer"} {
+		w := sim.NewVirtual(sim.VirtualOptions{})
+		err := w.Run(context.Background(), func(ctx context.Context) {
+			if where == "timer" {
+				w.AfterFunc(0, func() { panic(errEnd) })
+				_ = w.Sleep(ctx, 1)
+			}
+			w.Lock()
+			panic(errEnd)
+		})
+		if err == nil || len(w.Objects()) != 0 {
+			t.Errorf("%s: Run: %v", where, err)
+		}
 	}
 }
 

@@ -118,10 +118,10 @@ func (k *Virtual) wake(wt *waiter) {
 	k.makeReady(wt.proc)
 }
 
-// makeReady queues a parked process. One that is not parked has been woken by somebody else, or was
-// stopped.
+// makeReady queues a parked process. One that is not parked has been woken by somebody else, or has
+// been stopped.
 func (k *Virtual) makeReady(p *Process) {
-	if p.phase != parked || k.stopping {
+	if p.phase != parked {
 		return
 	}
 	p.phase = ready

@@ -53,7 +53,7 @@ func (q *Queue[T]) Put(ctx context.Context, item T) error {
 	if err := Cause(ctx); err != nil {
 		return err
 	}
-	if !q.closed && (q.bound == 0 || q.putters.n == 0 && q.places() > 0) {
+	if !q.closed && (q.bound == 0 || q.places() > 0) {
 		q.put(item)
 		return nil
 	}

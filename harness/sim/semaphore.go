@@ -60,7 +60,7 @@ func (s *Semaphore) Acquire(ctx context.Context, who Party) (Lease, error) {
 			who.Name = p.name
 		}
 	}
-	if len(s.free) > 0 && s.waiters.n == 0 {
+	if len(s.free) > 0 { // then nobody waits: release hands permits on
 		return s.take(who), nil
 	}
 	wt, err := s.waiters.waitFor(ctx, s.w, s.label, who)
@@ -77,11 +77,11 @@ func (s *Semaphore) Acquire(ctx context.Context, who Party) (Lease, error) {
 	return lease, nil
 }
 
-// TryAcquire takes a permit if one is free and nobody waits.
+// TryAcquire takes a permit if one is free; while anybody waits, none is.
 func (s *Semaphore) TryAcquire(who Party) (Lease, bool) {
 	s.w.Lock()
 	defer s.w.Unlock()
-	if len(s.free) == 0 || s.waiters.n > 0 {
+	if len(s.free) == 0 {
 		return Lease{}, false
 	}
 	return s.take(who), true

@@ -337,7 +337,15 @@ func TestProcessTimeline(t *testing.T) {
 				})
 			}
 			wait := func(name string) func() {
-				return p.actor(name, func(ctx context.Context) (string, error) { return "joined", worker.Wait(ctx) })
+				return p.actor(name, func(ctx context.Context) (string, error) {
+					err := worker.Wait(ctx)
+					for _, s := range w.Processes() {
+						if s.Name == name && (s.WaitsFor != "" || s.Since != 0) {
+							t.Errorf("%s runs, and is said to wait for %q since %v", name, s.WaitsFor, s.Since)
+						}
+					}
+					return "joined", err
+				})
 			}
 			state := func() {
 				for _, s := range w.Processes() {

@@ -75,11 +75,11 @@ func (x *Wall) Now() Instant {
 // real converts a length of the run's clock to one of the machine's, rounded up so that nothing
 // comes early.
 func (x *Wall) real(d time.Duration) time.Duration {
-	f := math.Ceil(float64(d) / x.opts.Scale)
+	f := math.Floor(float64(d) / x.opts.Scale)
 	if f > math.MaxInt64/2 {
 		return math.MaxInt64 / 2
 	}
-	if f*x.opts.Scale < float64(d) { // the quotient was rounded down
+	if f*x.opts.Scale < float64(d) {
 		f++
 	}
 	return time.Duration(f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -212,6 +213,32 @@ func TestRealClock(t *testing.T) {
 	}
 	if stopped+rang > 2*20*50 {
 		t.Errorf("%d timers stopped and %d rang, of %d armed", stopped, rang, 2*20*50)
+	}
+}
+
+// TestTimerPutOff puts a timer off while its call is on its way, waiting for the monitor: it must not
+// be made then. Should the call not be on its way yet, the test passes without having tested much.
+func TestTimerPutOff(t *testing.T) {
+	w := sim.NewWall(sim.WallOptions{})
+	run(t, w, func(ctx context.Context) {
+		rang := false
+		w.Lock()
+		timer := w.AfterFunc(0, func() { rang = true })
+		manyYields()
+		timer.Reset(time.Hour)
+		w.Unlock()
+		manyYields()
+		w.Lock()
+		defer w.Unlock()
+		if rang || !timer.Stop() {
+			t.Errorf("rang: %v", rang)
+		}
+	})
+}
+
+func manyYields() {
+	for range 20_000 {
+		runtime.Gosched()
 	}
 }
 
