@@ -3,7 +3,6 @@ package repro
 import (
 	"embed"
 	"fmt"
-	"strings"
 )
 
 //go:embed scenarios/*.yaml
@@ -36,12 +35,7 @@ func load(name string) (*Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("repro: %w", err)
 	}
-	s, err := Parse(name+".yaml", text)
-	if err != nil {
-		return nil, err
-	}
-	s.About = strings.TrimSpace(s.About)
-	return s, nil
+	return Parse(name+".yaml", text)
 }
 
 // Control says whether the scenario is one that must not be called a hang.

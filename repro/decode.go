@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -26,7 +28,7 @@ type InputError struct {
 
 func (e *InputError) Error() string {
 	var b strings.Builder
-	b.WriteString(e.Source)
+	b.WriteString(oneLine(e.Source))
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
 	}
@@ -50,6 +52,9 @@ type document struct {
 // the text does not name keep their values. Unknown fields, numbers that do not fit and durations
 // without a unit are refused with their line and column.
 func decodeOnto(source string, text []byte, v any) (*document, error) {
+	if err := checkText(source, text); err != nil {
+		return nil, err
+	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, inputErrorOf(source, "", err)
@@ -75,6 +80,25 @@ func decodeOnto(source string, text []byte, v any) (*document, error) {
 		return nil, inputErrorOf(source, "", err)
 	}
 	return doc, nil
+}
+
+// checkText refuses what YAML allows in no file: bytes that are not UTF-8, and control characters.
+func checkText(source string, text []byte) error {
+	line, column := 1, 0
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		column++
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return &InputError{Source: source, Line: line, Column: column, Msg: fmt.Sprintf("found the byte 0x%02x, want UTF-8 text", text[0])}
+		case unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' || r == '\u2028' || r == '\u2029':
+			return &InputError{Source: source, Line: line, Column: column, Msg: fmt.Sprintf("found the control character %U, want text without", r)}
+		case r == '\n':
+			line, column = line+1, 0
+		}
+		text = text[size:]
+	}
+	return nil
 }
 
 // inputErrorOf turns an error of the YAML library into one line.

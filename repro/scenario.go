@@ -96,6 +96,7 @@ func Parse(source string, text []byte) (*Scenario, error) {
 		return nil, err
 	}
 	s.doc = doc
+	s.About = oneLine(s.About) // its line breaks are the file's
 	return s, s.Validate()
 }
 
@@ -104,8 +105,8 @@ func Parse(source string, text []byte) (*Scenario, error) {
 func (s *Scenario) Set(path, value string) error {
 	source := fmt.Sprintf("--set %s=%s", path, value)
 	keys := strings.Split(path, ".")
-	if path == "" || slices.Contains(keys, "") {
-		return &InputError{Source: source, Msg: "want path=value, such as policy.idle=60s"}
+	if slices.ContainsFunc(keys, notAKey) || strings.ContainsAny(value, "\r\n") {
+		return &InputError{Source: source, Msg: "want path=value in one line, such as policy.idle=60s"}
 	}
 	var target any = s
 	field := path
@@ -128,6 +129,9 @@ func (s *Scenario) Set(path, value string) error {
 	}
 	return err
 }
+
+// notAKey says whether a piece of a path can be no name of a field or fault.
+func notAKey(key string) bool { return key == "" || strings.ContainsFunc(key, notInName) }
 
 // nest writes the YAML text that gives the field at the path of keys a value.
 func nest(keys []string, value string) string {

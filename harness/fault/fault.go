@@ -84,8 +84,8 @@ type Fault struct {
 
 // Validate says what is wrong with the fault, in one line, or returns nil.
 func (f *Fault) Validate() error {
-	if f.ID == "" {
-		return fmt.Errorf("id: missing, want a name such as %q", "silent-1")
+	if f.ID == "" || strings.ContainsFunc(f.ID, notInID) {
+		return fmt.Errorf("id: %q, want a name such as %q, of letters, digits, dashes and underscores", f.ID, "silent-1")
 	}
 	if err := validPlace(f.Where, f.What); err != nil {
 		return err
@@ -107,6 +107,10 @@ func (f *Fault) Validate() error {
 		return fmt.Errorf("tool: %q at %s, want it only where: tool", f.Tool, f.Where)
 	}
 	return nil
+}
+
+func notInID(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
 func validPlace(where Where, what What) error {

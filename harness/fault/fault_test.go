@@ -96,7 +96,7 @@ func TestFires(t *testing.T) {
 		{"from", with(func(f *fault.Fault) { f.From = 4 * time.Second }), []int{4, 5}},
 		{"to", with(func(f *fault.Fault) { f.To = 2 * time.Second }), []int{0, 1}},
 		{"from to", with(func(f *fault.Fault) { f.From, f.To = time.Second, 3*time.Second }), []int{1, 2}},
-		{"every third", with(func(f *fault.Fault) { f.Nth = 3 }), []int{2, 5}},
+		{"every-third", with(func(f *fault.Fault) { f.Nth = 3 }), []int{2, 5}},
 		{"every first", with(func(f *fault.Fault) { f.Nth = 1 }), []int{0, 1, 2, 3, 4, 5}},
 		{"round", with(func(f *fault.Fault) { f.Round = 3 }), []int{3, 4, 5}},
 		{"context", with(func(f *fault.Fault) { f.ContextOver = 300 }), []int{4, 5}},
@@ -176,7 +176,7 @@ func TestProbability(t *testing.T) {
 // the dropped one came first.
 func TestDroppingOneFault(t *testing.T) {
 	first := fault.Fault{ID: "first", Where: fault.Stream, What: fault.Silence, To: 3}
-	every := fault.Fault{ID: "every third", Where: fault.Stream, What: fault.Silence, Nth: 3}
+	every := fault.Fault{ID: "every-third", Where: fault.Stream, What: fault.Silence, Nth: 3}
 	fired := func(s *fault.Set) (at []int) {
 		for n := range 12 {
 			if f := s.Fires(fault.Stream, fault.Silence, fault.Occasion{At: sim.Instant(n)}); f != nil && f.ID == every.ID && n > 3 {
