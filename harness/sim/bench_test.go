@@ -125,9 +125,9 @@ func BenchmarkProcess(b *testing.B) {
 				}
 				_ = w.Sleep(ctx, time.Second)
 				after := memory()
-				b.ReportMetric(float64(after.HeapInuse-before.HeapInuse)/float64(n), "heap-B/process")
-				b.ReportMetric(float64(after.StackInuse-before.StackInuse)/float64(n), "stack-B/process")
-				b.ReportMetric(float64(after.OtherSys+after.GCSys-before.OtherSys-before.GCSys)/float64(n), "other-B/process")
+				each := func(before, after uint64) float64 { return (float64(after) - float64(before)) / float64(n) }
+				b.ReportMetric(each(before.HeapInuse, after.HeapInuse), "heap-B/process")
+				b.ReportMetric(each(before.StackInuse, after.StackInuse), "stack-B/process")
 			})
 		})
 	}
