@@ -163,19 +163,17 @@ func BenchmarkObjects(b *testing.B) {
 		}},
 		{"semaphore-handed-over", func(ctx context.Context, w sim.World) func() {
 			s := sim.NewSemaphore(w, "s", 1)
-			pass := func(ctx context.Context) {
-				l, err := s.Acquire(ctx, sim.Party{Name: "p"})
-				_ = w.Sleep(ctx, 0)
-				if err == nil {
-					_ = l.Release()
-				}
-			}
 			l, _ := s.Acquire(ctx, sim.Party{Name: "main"})
 			w.Spawn(ctx, "other", func(ctx context.Context) {
-				for sim.Cause(ctx) == nil {
-					pass(ctx)
+				for {
+					l, err := s.Acquire(ctx, sim.Party{Name: "other"})
+					if err != nil {
+						return
+					}
+					_ = l.Release()
 				}
 			})
+			_ = w.Sleep(ctx, time.Millisecond) // until other waits
 			return func() {
 				_ = l.Release()
 				l, _ = s.Acquire(ctx, sim.Party{Name: "main"})
