@@ -84,7 +84,10 @@ type Fault struct {
 
 // Validate says what is wrong with the fault, in one line, or returns nil.
 func (f *Fault) Validate() error {
-	if f.ID == "" || strings.ContainsFunc(f.ID, notInID) {
+	if f.ID == "" {
+		return fmt.Errorf("id: missing, want a name such as %q", "silent-1")
+	}
+	if strings.ContainsFunc(f.ID, notInID) {
 		return fmt.Errorf("id: %q, want a name such as %q, of letters, digits, dashes and underscores", f.ID, "silent-1")
 	}
 	if err := validPlace(f.Where, f.What); err != nil {
