@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
+
+	"example.com/wedge/repro/diagnose"
 )
 
 // style writes for a terminal, or plainly for a file or pipe. The zero value is plain.
@@ -50,15 +52,16 @@ func (s style) red(t string) string    { return s.paint("1;31", t) }
 func (s style) green(t string) string  { return s.paint("1;32", t) }
 func (s style) yellow(t string) string { return s.paint("1;33", t) }
 
-// outcome paints an outcome by how bad it is.
-func (s style) outcome(o string) string {
+// outcome writes an outcome in capitals, painted by how bad it is.
+func (s style) outcome(o diagnose.Outcome) string {
+	text := strings.ToUpper(string(o))
 	switch o {
-	case "completed":
-		return s.green(o)
-	case "slow", "starved":
-		return s.yellow(o)
+	case diagnose.Completed:
+		return s.green(text)
+	case diagnose.Slow, diagnose.Starved:
+		return s.yellow(text)
 	}
-	return s.red(o)
+	return s.red(text)
 }
 
 // wrap breaks text into lines that fit, each with the given indent.

@@ -52,10 +52,7 @@ func printResult(w io.Writer, r *repro.Result, verbose bool) error {
 
 func (p *page) head(r *repro.Result) {
 	v := &r.Verdict
-	what := p.outcome(strings.ToUpper(string(v.Outcome)))
-	if p.color {
-		what = strings.ReplaceAll(p.outcome(string(v.Outcome)), string(v.Outcome), strings.ToUpper(string(v.Outcome)))
-	}
+	what := p.outcome(v.Outcome)
 	if v.Layer != "" && v.Layer != diagnose.LayerNone {
 		what += fmt.Sprintf("  layer %s", p.bold(string(v.Layer)))
 	}
@@ -172,7 +169,11 @@ func (p *page) episodes(r *repro.Result) {
 	if len(r.Episodes) < 2 {
 		return
 	}
-	p.section(fmt.Sprintf("All %d stall episodes", len(r.Episodes)))
+	title := fmt.Sprintf("All %d stall episodes", len(r.Episodes))
+	if all := r.Report.Stalls; all > len(r.Episodes) {
+		title = fmt.Sprintf("%d of %d stall episodes: the first ones and the last", len(r.Episodes), all)
+	}
+	p.section(title)
 	const shown = 8
 	p.table(func(t *tabwriter.Writer) {
 		for i, e := range r.Episodes {

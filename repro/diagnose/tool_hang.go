@@ -72,6 +72,6 @@ func judgeToolHang(r *reading, j *judgement) {
 		j.con("%s in flight as well", does(len(r.calls), "call", "is", "are"))
 	}
 	if g := r.now.Goroutines; g != nil && g.SameStack > 0 {
-		j.pro("%s of an agent the stack that it had at the capture before", does(g.SameStack, "goroutine", "has", "have"))
+		j.pro("%s the same stack as at the capture before", does(g.SameStack, "labelled goroutine", "has", "have"))
 	}
 }
