@@ -16,7 +16,7 @@ type Config struct {
 
 	// StartSpread is the time over which the first agents start, each at an instant drawn uniformly
 	// from it. 0: all start at once. Agents that wait for a worker start when one is free.
-	StartSpread time.Duration `json:"start_spread" yaml:"start_spread"`
+	StartSpread time.Duration `json:"start_spread_ns" yaml:"start_spread"`
 }
 
 // DefaultConfig returns the fleet of the incident that wedge exists for: 30 agents, all at once.
@@ -52,22 +52,22 @@ func (c *Config) workers() int {
 // The zero value is not valid; start from [DefaultWatchdog].
 type Watchdog struct {
 	// StallAfter is how long no step may finish, while there is work, before that is a stall.
-	StallAfter time.Duration `json:"stall_after" yaml:"stall_after"`
+	StallAfter time.Duration `json:"stall_after_ns" yaml:"stall_after"`
 
 	// Captures are the multiples of StallAfter at which evidence is captured, the first of which is 1.
 	Captures []int `json:"captures" yaml:"captures"`
 
 	// GiveUpAfter ends the run when no step has finished for so long. 0: never.
-	GiveUpAfter time.Duration `json:"give_up_after" yaml:"give_up_after"`
+	GiveUpAfter time.Duration `json:"give_up_after_ns" yaml:"give_up_after"`
 
 	// EpisodesKept is how many stalls are kept with their evidence: the first ones and the last.
 	EpisodesKept int `json:"episodes_kept" yaml:"episodes_kept"`
 
 	// SampleEvery is the time between two readings of the servers' gauges.
-	SampleEvery time.Duration `json:"sample_every" yaml:"sample_every"`
+	SampleEvery time.Duration `json:"sample_every_ns" yaml:"sample_every"`
 
 	// Window is how far back from the start of a stall its evidence has samples.
-	Window time.Duration `json:"window" yaml:"window"`
+	Window time.Duration `json:"window_ns" yaml:"window"`
 }
 
 // DefaultWatchdog returns a watchdog for calls that take minutes.
@@ -85,7 +85,8 @@ func DefaultWatchdog() Watchdog {
 // Bounds of a watchdog's settings.
 const (
 	capturesMax     = 16
-	captureMultiple = 10_000 // the largest
+	captureMultiple = 10_000         // the largest
+	captureMax      = 10 * lengthMax // the longest stall that is captured again
 	episodesMax     = 10_000
 	lengthMin       = time.Millisecond
 )
@@ -121,6 +122,9 @@ func (c *Watchdog) checkCaptures() error {
 	for i := 1; i < len(c.Captures); i++ {
 		if least := c.Captures[i-1] + 1; c.Captures[i] < least || c.Captures[i] > captureMultiple {
 			return fmt.Errorf("captures[%d]: found %d, want %d to %d", i, c.Captures[i], least, captureMultiple)
+		}
+		if most := int(captureMax / c.StallAfter); c.Captures[i] > most {
+			return fmt.Errorf("captures[%d]: found %d times stall_after (%v), want at most %d times, which is %v", i, c.Captures[i], c.StallAfter, most, captureMax)
 		}
 	}
 	return nil

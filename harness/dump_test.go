@@ -124,7 +124,7 @@ func TestSilentStreams(t *testing.T) {
 		c.stuck = func(a *pacer.Attempt) bool { return true }
 		r := c.run(t, w, context.Background())
 		last := r.Episodes[0].Latest
-		if !r.GaveUp() || r.Stalls != 1 || !r.Episodes[0].Open() || last.Goroutines.SameStack != 3 || last.Window.TokensReceived != last.Totals.TokensReceived {
+		if r.Why != GaveUp || r.Stalls != 1 || !r.Episodes[0].Open() || last.Goroutines.SameStack != 3 || last.Window.TokensReceived != last.Totals.TokensReceived {
 			t.Errorf("%s; %+v", describe(r), last.Goroutines)
 		}
 		if r.End.Goroutines == nil || r.End.Goroutines.SameStack != 3 || len(r.End.Calls) != 3 || r.End.StalledFor != c.options.Watchdog.GiveUpAfter {

@@ -36,21 +36,21 @@ type Evidence struct {
 type Setup struct {
 	Agents         int           `json:"agents"` // tasks to do
 	Workers        int           `json:"workers"`
-	Slots          int           `json:"slots"`            // of the pacer; 0: no limit
-	ConnectionsMax int           `json:"connections_max"`  // per host; 0: no limit
-	Hold           string        `json:"hold"`             // how long a slot is held: "stream", "start", "agent"
-	StallAfter     time.Duration `json:"stall_after_ns"`   // watchdog
-	ConnectLimit   time.Duration `json:"connect_limit_ns"` // policy; 0: off
-	HeaderLimit    time.Duration `json:"header_limit_ns"`  // policy; 0: off
-	FirstLimit     time.Duration `json:"first_token_ns"`   // policy; 0: off
-	IdleLimit      time.Duration `json:"idle_limit_ns"`    // policy; 0: off
-	TotalLimit     time.Duration `json:"total_limit_ns"`   // policy; 0: off
-	AttemptsMax    int           `json:"attempts_max"`     // policy
-	SimulatedModel bool          `json:"simulated_model"`  // false: a real server
-	Servers        string        `json:"servers"`          // base URL, or "in memory"
-	SampleEvery    time.Duration `json:"sample_every_ns"`  // gauges
-	HasGauges      bool          `json:"has_gauges"`       // false: the servers have none to read
-	HasRouterLog   bool          `json:"has_router_log"`   // false: there is none to read
+	Slots          int           `json:"slots"`                // of the pacer; 0: no limit
+	ConnectionsMax int           `json:"connections_max"`      // per host; 0: no limit
+	Hold           string        `json:"hold"`                 // how long a slot is held: "stream", "start", "agent"
+	StallAfter     time.Duration `json:"stall_after_ns"`       // watchdog
+	ConnectLimit   time.Duration `json:"connect_limit_ns"`     // policy; 0: off
+	HeaderLimit    time.Duration `json:"header_limit_ns"`      // policy; 0: off
+	FirstLimit     time.Duration `json:"first_token_limit_ns"` // policy; 0: off
+	IdleLimit      time.Duration `json:"idle_limit_ns"`        // policy; 0: off
+	TotalLimit     time.Duration `json:"total_limit_ns"`       // policy; 0: off
+	AttemptsMax    int           `json:"attempts_max"`         // policy
+	SimulatedModel bool          `json:"simulated_model"`      // false: a real server
+	Servers        string        `json:"servers"`              // base URL, or "in memory"
+	SampleEvery    time.Duration `json:"sample_every_ns"`      // gauges
+	HasGauges      bool          `json:"has_gauges"`           // false: the servers have none to read
+	HasRouterLog   bool          `json:"has_router_log"`       // false: there is none to read
 }
 
 // Totals counts what happened over a stretch of a run.
@@ -118,16 +118,6 @@ type Sample struct {
 	InFlight int         `json:"in_flight"` // calls in flight, by the agents' count
 	Gauges   []Gauge     `json:"gauges"`    // in a fixed order; empty if the servers could not be read
 	Err      string      `json:"error,omitempty"`
-}
-
-// Gauge returns the value of a gauge, and whether the sample has it.
-func (s *Sample) Gauge(name string) (float64, bool) {
-	for _, g := range s.Gauges {
-		if g.Name == name {
-			return g.Value, true
-		}
-	}
-	return 0, false
 }
 
 // RouterView is what the router's log says: requests with a started line, and those without a

@@ -41,12 +41,6 @@ type Report struct {
 // Interrupted says whether the context was cancelled.
 func (r *Report) Interrupted() bool { return r.Why == Interrupted }
 
-// GaveUp says whether the watchdog ended the run.
-func (r *Report) GaveUp() bool { return r.Why == GaveUp }
-
-// HorizonHit says whether the run was ended at its horizon.
-func (r *Report) HorizonHit() bool { return r.Why == Horizon }
-
 // Episode is a stall: from the moment that no step had finished for too long until one did.
 type Episode struct {
 	Number     int         // counted from 1 over the run, those not kept included

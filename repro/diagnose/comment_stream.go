@@ -5,7 +5,7 @@ import "fmt"
 // commentStream: bytes arrive (comments, keep-alives, empty events), tokens do not.
 func commentStream() cause {
 	return cause{
-		name: CauseCommentStream, outcome: Wedged, layer: LayerDecode,
+		name: CauseCommentStream, outcome: Wedged, layer: LayerStream,
 		judge: judgeCommentStream,
 		because: func(r *reading) string {
 			return fmt.Sprintf("%s bytes but no tokens: the connection is kept alive, so an idle limit on bytes never fires, and nothing is produced.", does(r.commentStreams(), "stream", "gets", "get"))

@@ -86,7 +86,7 @@ func stories() []story {
 		{"long-context-decode", decodeHangEvidence, nil, Wedged, LayerDecode, CauseLongContextDecode},
 		{"decode-memory", memoryEvidence, nil, Wedged, LayerDecode, CauseDecodeMemory},
 		{"inflight-pin", pinEvidence, nil, Wedged, LayerPrefill, CauseInflightPin},
-		{"comment-stream", commentEvidence, nil, Wedged, LayerDecode, CauseCommentStream},
+		{"comment-stream", commentEvidence, nil, Wedged, LayerStream, CauseCommentStream},
 		{"timeout-cascade", cascadeEvidence, nil, Storming, LayerDecode, CauseTimeoutCascade},
 		{"retry-storm", func() *harness.Evidence { return refusals(429, 0) }, nil, Storming, LayerPacer, CauseRetryStorm},
 		{"router-queue", func() *harness.Evidence { return refusals(503, 32) }, nil, Storming, LayerRouter, CauseRouterQueue},

@@ -120,8 +120,8 @@ const (
 	Open      Status = "open"      // the evidence does not decide; DecideBy says what would
 )
 
-// Server-side stages, as they stand in stage tables. The first twelve are the servers' own;
-// the last two say that there is no such stage to name.
+// Server-side stages, as they stand in stage tables. All but the last two are the servers' own; those
+// say that there is no such stage to name.
 const (
 	ServerRouter      = "router"       // the router has it, no engine queue accounts for it
 	ServerBootstrap   = "bootstrap"    // waits for the decode side to reserve memory, counted at prefill
