@@ -180,7 +180,9 @@ func TestValidate(t *testing.T) {
 		{"no captures", func(_ *Config, d *Watchdog) { d.Captures = nil }, "captures: found 0 multiples, want 1 to 16"},
 		{"first capture", func(_ *Config, d *Watchdog) { d.Captures = []int{2} }, "captures[0]: found 2, want 1, since a stall is captured when it is raised"},
 		{"captures that fall", func(_ *Config, d *Watchdog) { d.Captures = []int{1, 4, 4} }, "captures[2]: found 4, want 5 to 10000"},
-		{"captures beyond the clock", func(_ *Config, d *Watchdog) { d.StallAfter, d.GiveUpAfter, d.Captures = 1000*time.Hour, 0, []int{1, 9000} },
+		{"captures beyond the clock", func(_ *Config, d *Watchdog) {
+			d.StallAfter, d.GiveUpAfter, d.Captures = 1000*time.Hour, 0, []int{1, 9000}
+		},
 			"captures[1]: found 9000 times stall_after (1000h0m0s), want at most 10 times, which is 10000h0m0s"},
 		{"give_up_after", func(_ *Config, d *Watchdog) { d.GiveUpAfter = time.Second }, "give_up_after: found 1s, want 0 (never) or stall_after (1m0s) to 1000h0m0s"},
 		{"never", func(_ *Config, d *Watchdog) { d.GiveUpAfter = 0 }, ""},
