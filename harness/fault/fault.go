@@ -14,16 +14,15 @@ type Where string
 
 // The places.
 const (
-	Connection   Where = "connection"
-	Router       Where = "router"
-	PrefillQueue Where = "prefill_queue"
-	Prefill      Where = "prefill"
-	Inflight     Where = "inflight"
-	Transfer     Where = "transfer"
-	Decode       Where = "decode"
-	Stream       Where = "stream"
-	Tool         Where = "tool"
-	Pacer        Where = "pacer"
+	Connection Where = "connection"
+	Router     Where = "router"
+	Prefill    Where = "prefill"
+	Inflight   Where = "inflight"
+	Transfer   Where = "transfer"
+	Decode     Where = "decode"
+	Stream     Where = "stream"
+	Tool       Where = "tool"
+	Pacer      Where = "pacer"
 )
 
 // What is the kind of a fault.
@@ -67,20 +66,23 @@ type Fault struct {
 
 	// When it applies. All that are set must hold.
 	Probability float64       `json:"probability,omitempty" yaml:"probability,omitempty"` // of each occasion, in (0, 1]; 0 means 1
-	From        time.Duration `json:"from,omitempty" yaml:"from,omitempty"`               // earliest instant of the run
-	To          time.Duration `json:"to,omitempty" yaml:"to,omitempty"`                   // first instant after; 0: no end
+	From        time.Duration `json:"from_ns,omitempty" yaml:"from,omitempty"`            // earliest instant of the run
+	To          time.Duration `json:"to_ns,omitempty" yaml:"to,omitempty"`                // first instant after; 0: no end
 	Nth         int           `json:"nth,omitempty" yaml:"nth,omitempty"`                 // only each n-th occasion at this place; 0: each one
 	Round       int           `json:"round,omitempty" yaml:"round,omitempty"`             // only from this round on; 0: any
 	ContextOver int           `json:"context_over_tokens,omitempty" yaml:"context_over_tokens,omitempty"`
 	Tool        string        `json:"tool,omitempty" yaml:"tool,omitempty"` // only this tool; empty: any
 
 	// What it does.
-	Delay        time.Duration `json:"delay,omitempty" yaml:"delay,omitempty"`                 // of latency and reasoning
-	AfterTokens  int           `json:"after_tokens,omitempty" yaml:"after_tokens,omitempty"`   // of silence and reset in a stream
-	StatusCode   int           `json:"status,omitempty" yaml:"status,omitempty"`               // of status: an HTTP status from 400 to 599
-	RetryAfter   string        `json:"retry_after,omitempty" yaml:"retry_after,omitempty"`     // header of status; empty: absent
-	ReleaseAfter time.Duration `json:"release_after,omitempty" yaml:"release_after,omitempty"` // of pin_on_abort; 0: never
+	Delay        time.Duration `json:"delay_ns,omitempty" yaml:"delay,omitempty"`                 // of latency and reasoning
+	AfterTokens  int           `json:"after_tokens,omitempty" yaml:"after_tokens,omitempty"`      // of silence and reset in a stream
+	StatusCode   int           `json:"status,omitempty" yaml:"status,omitempty"`                  // of status: an HTTP status from 400 to 599
+	RetryAfter   string        `json:"retry_after,omitempty" yaml:"retry_after,omitempty"`        // header of status; empty: absent
+	ReleaseAfter time.Duration `json:"release_after_ns,omitempty" yaml:"release_after,omitempty"` // of pin_on_abort; 0: never
 }
+
+// lengthMax bounds what a fault adds to other lengths of time, so that no sum of them overflows.
+const lengthMax = 10_000 * time.Hour
 
 // Validate says what is wrong with the fault, in one line, or returns nil.
 func (f *Fault) Validate() error {
@@ -100,8 +102,10 @@ func (f *Fault) Validate() error {
 		return fmt.Errorf("from, to: %v to %v, want 0 <= from < to", f.From, f.To)
 	case f.Nth < 0 || f.Round < 0 || f.ContextOver < 0 || f.AfterTokens < 0:
 		return fmt.Errorf("nth, round, context_over_tokens, after_tokens: want 0 or more")
-	case f.Delay < 0 || f.ReleaseAfter < 0:
-		return fmt.Errorf("delay, release_after: want 0 or more")
+	case f.Delay < 0 || f.Delay > lengthMax:
+		return fmt.Errorf("delay: %v, want 0s to %v", f.Delay, lengthMax)
+	case f.ReleaseAfter < 0 || f.ReleaseAfter > lengthMax:
+		return fmt.Errorf("release_after: %v, want 0s to %v", f.ReleaseAfter, lengthMax)
 	case f.What == Status && (f.StatusCode < 400 || f.StatusCode > 599):
 		return fmt.Errorf("status: %d, want an HTTP status from 400 to 599", f.StatusCode)
 	case (f.What == Latency || f.What == Reasoning) && f.Delay == 0:
