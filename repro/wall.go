@@ -69,5 +69,5 @@ var _ harness.Servers = overHTTP{}
 // Gauges implements harness.Servers.
 func (h overHTTP) Gauges(ctx context.Context) ([]harness.Gauge, error) {
 	read, err := h.scraper.Gauges(ctx)
-	return gauges(read), err
+	return appendGauges(nil, read), err
 }

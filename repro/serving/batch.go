@@ -37,6 +37,8 @@ type batch struct {
 	size    int   // requests in the batch
 	makers  int64 // those of them that make tokens
 	context int64 // tokens at step 0, if those who make tokens had always done so
+	joined  int64 // sum of the steps at which the makers joined
+	fresh   int64 // makers that joined at the present number of steps
 
 	first, growth int64 // ns; see above
 
@@ -58,12 +60,15 @@ func (b *batch) settle(now sim.Instant) {
 	}
 	n := b.stepsIn(now.Sub(b.anchor).Nanoseconds())
 	end := b.anchor.Add(b.span(n))
-	b.steps += n
+	steps := b.steps + n
 	b.anchor = end
 	if end < now {
 		b.before = end
 		b.anchor = end.Add(time.Duration(b.first + n*b.growth))
-		b.steps++
+		steps++
+	}
+	if steps > b.steps {
+		b.steps, b.fresh = steps, 0
 	}
 	b.retime()
 }
@@ -81,6 +86,8 @@ func (b *batch) join(r *request, contextTokens int, steps int64) {
 	b.size++
 	b.makers++
 	b.context += int64(contextTokens) - b.steps
+	b.joined += b.steps
+	b.fresh++
 	b.stops.put(b.steps+steps, &r.stop)
 	b.retime()
 }
@@ -98,6 +105,10 @@ func (b *batch) leave(r *request, contextTokens int) {
 	b.size--
 	b.makers--
 	b.context -= int64(contextTokens) - r.startStep
+	b.joined -= r.startStep
+	if r.startStep == b.steps {
+		b.fresh--
+	}
 	b.retime()
 }
 
@@ -118,6 +129,17 @@ func (b *batch) at(now sim.Instant) (steps int64, boundary sim.Instant) {
 	}
 	n := b.stepsIn(now.Sub(b.anchor).Nanoseconds())
 	return b.steps + n, b.anchor.Add(b.span(n))
+}
+
+// tokens returns how many tokens the makers have by now: one each from prefill, and one more for each
+// step since they joined.
+func (b *batch) tokens(now sim.Instant) int64 {
+	steps, _ := b.at(now)
+	n := b.makers*(1+steps) - b.joined
+	if now < b.anchor { // the step under way is not theirs, and so must not count against them
+		n += b.fresh
+	}
+	return n
 }
 
 // endOf returns when the given number of steps will be finished, if the batch does not change.

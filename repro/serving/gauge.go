@@ -24,12 +24,15 @@ const (
 )
 
 // Gauges returns the gauges in their order, as they are at the present.
-func (s *Stack) Gauges() []Gauge {
+func (s *Stack) Gauges() []Gauge { return s.AppendGauges(nil) }
+
+// AppendGauges is Gauges for those who ask often and bring the room.
+func (s *Stack) AppendGauges(to []Gauge) []Gauge {
 	s.w.Lock()
 	defer s.w.Unlock()
 	s.enter()
 	v := s.view()
-	return []Gauge{
+	return append(to, []Gauge{
 		{GaugeRouterInFlight, float64(v.Router.InFlight)},
 		{GaugeRouterQueued, float64(v.Router.Queued)},
 		{GaugePrefillBootstrap, float64(v.Prefill.Bootstrap)},
@@ -43,5 +46,5 @@ func (s *Stack) Gauges() []Gauge {
 		{GaugeDecodeKV, float64(v.Decode.KVTokens) / float64(s.cfg.Decode.KVTokens)},
 		{GaugePrefillTokens, float64(v.Prefill.Tokens)},
 		{GaugeDecodeTokens, float64(v.Decode.Tokens)},
-	}
+	}...)
 }

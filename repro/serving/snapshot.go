@@ -61,17 +61,13 @@ func (s *Stack) view() Snapshot {
 		},
 		Decode: DecodeState{
 			Prealloc: s.bootstrap.n, Transfer: d.transfer, Queue: d.waiting.n, Running: d.batch.size,
-			Requests: d.requests, KVTokens: d.kvTokens, Tokens: d.tokens,
+			Requests: d.requests, KVTokens: d.kvTokens, Tokens: d.tokens + d.batch.tokens(s.now),
 		},
 	}
 	for i := range p.chunk {
 		if p.chunk[i].r != nil {
 			v.Prefill.Running++
 		}
-	}
-	for i := range d.batch.stops.entries {
-		tokens, _ := s.made(d.batch.stops.entries[i].n.of)
-		v.Decode.Tokens += int64(tokens)
 	}
 	return v
 }

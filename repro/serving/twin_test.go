@@ -180,7 +180,7 @@ func playSchedule(t *testing.T, seed uint64, cfg serving.Config, jobs []*twinJob
 		}
 		for _, at := range probes {
 			p.sleep(at.Sub(p.w.Now()))
-			trace = append(trace, probe(at, p.s.Truth()))
+			trace = append(trace, probe(at, p.s.Snapshot().Decode.Tokens, p.s.Truth()))
 		}
 		p.sleep(time.Hour)
 		p.atRest()
@@ -188,8 +188,8 @@ func playSchedule(t *testing.T, seed uint64, cfg serving.Config, jobs []*twinJob
 	return append(trace, ends...)
 }
 
-func probe(at sim.Instant, truth []serving.Truth) string {
-	line := fmt.Sprintf("probe %d", at)
+func probe(at sim.Instant, made int64, truth []serving.Truth) string {
+	line := fmt.Sprintf("probe %d, %d tokens made", at, made)
 	for _, r := range truth {
 		line += fmt.Sprintf(" %s:%d", r.ID, r.Tokens)
 	}
@@ -224,12 +224,14 @@ func twinTrace(cfg serving.DecodeConfig, jobs []*twinJob, probes []sim.Instant) 
 	for _, at := range probes {
 		events = append(events, event{at, func() {
 			var truth []serving.Truth
+			made := 0
 			for i, j := range jobs {
+				made += j.tokens
 				if j.at <= at && !j.gone {
 					truth = append(truth, serving.Truth{ID: fmt.Sprint(i), Tokens: j.tokens})
 				}
 			}
-			trace = append(trace, probe(at, truth))
+			trace = append(trace, probe(at, int64(made), truth))
 		}})
 	}
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
