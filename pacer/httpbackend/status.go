@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"example.com/wedge/pacer"
@@ -20,7 +19,7 @@ func (c *Client) statusError(resp *http.Response) *pacer.StatusError {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, errorMax)) // what there is of it will do
 	_ = resp.Body.Close()
 	e := &pacer.StatusError{Status: resp.StatusCode}
-	e.RetryAfter, e.HasRetryAfter = retryAfter(resp.Header, time.Now)
+	e.RetryAfter, e.HasRetryAfter = pacer.RetryAfter(resp.Header, time.Now)
 	message, _ := readError(text)
 	if location := resp.Header.Get("Location"); location != "" && resp.StatusCode < 400 {
 		message = "redirects to " + location + ", which is not followed: use that as the base URL"
@@ -106,48 +105,4 @@ func statusCode(raw json.RawMessage) int {
 		return 0
 	}
 	return code
-}
-
-// retryAfterMost caps what is believed, far above what any policy obeys, so that nothing overflows.
-const retryAfterMost = 365 * 24 * time.Hour
-
-// retryAfter returns what a response asks for, and whether it asks. Accepted are
-//
-//	retry-after-ms: 1500                            OpenAI
-//	Retry-After: 120                                seconds, also with a fraction
-//	Retry-After: Sun, 06 Nov 1994 08:49:37 GMT      counted from the response's own Date, since the
-//	                                                two clocks may differ; from now without one
-//
-// A date in the past asks for no wait. Anything else, such as a negative number, is not taken for an
-// answer.
-func retryAfter(h http.Header, now func() time.Time) (time.Duration, bool) {
-	if d, ok := number(h.Get("Retry-After-Ms"), time.Millisecond); ok {
-		return d, true
-	}
-	text := h.Get("Retry-After")
-	if d, ok := number(text, time.Second); ok {
-		return d, true
-	}
-	until, err := http.ParseTime(text)
-	if err != nil {
-		return 0, false
-	}
-	from, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		from = now()
-	}
-	return max(0, min(until.Sub(from), retryAfterMost)), true
-}
-
-// number reads a decimal number of units.
-func number(text string, unit time.Duration) (time.Duration, bool) {
-	text = strings.TrimSpace(text)
-	if text == "" || strings.Trim(text, "0123456789.") != "" {
-		return 0, false // ParseFloat would take "1e3", "0x10", "inf"
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil && x == 0 {
-		return 0, false
-	}
-	return time.Duration(min(x*float64(unit), float64(retryAfterMost))), true
 }

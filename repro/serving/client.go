@@ -3,7 +3,7 @@ package serving
 import (
 	"context"
 	"errors"
-	"strconv"
+	"net/http"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -101,19 +101,8 @@ func (s *Stack) statusError(err error) error {
 		return err
 	}
 	e := &pacer.StatusError{Status: r.Status, Message: r.Message}
-	e.RetryAfter, e.HasRetryAfter = retryAfter(r.RetryAfter, s.w.Now())
+	if r.RetryAfter != "" {
+		e.RetryAfter, e.HasRetryAfter = pacer.RetryAfter(http.Header{"Retry-After": {r.RetryAfter}}, s.w.Now().Time)
+	}
 	return e
-}
-
-// retryAfter reads a Retry-After header: a number of seconds, or a date. It says whether there is one
-// that can be read.
-func retryAfter(header string, now sim.Instant) (time.Duration, bool) {
-	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second, true
-	}
-	const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
-	if t, err := time.Parse(httpDate, header); err == nil {
-		return max(0, sim.InstantOf(t).Sub(now)), true
-	}
-	return 0, false
 }

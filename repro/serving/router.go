@@ -1,16 +1,11 @@
 package serving
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 
 	"example.com/wedge/harness/fault"
-)
-
-// HTTP statuses that the servers answer with of their own accord.
-const (
-	statusOK          = 200
-	statusBadRequest  = 400
-	statusUnavailable = 503
 )
 
 // Submit hands a request to the router and returns at once. The answer is had from the handle, which
@@ -63,15 +58,15 @@ func (s *Stack) accept(r *request) {
 // refusal returns why the servers do not take a request, or nil.
 func (s *Stack) refusal(r *request) *Refusal {
 	if limit := s.cfg.Router.QueuedMax; limit > 0 && s.inFlight >= limit {
-		return &Refusal{Status: statusUnavailable, Message: "The request queue is full."}
+		return &Refusal{Status: http.StatusServiceUnavailable, Message: "The request queue is full."}
 	}
 	if f := s.faults.Fires(fault.Router, fault.Status, r.occasion(s.now)); f != nil {
-		return &Refusal{Status: f.StatusCode, Message: "refused by fault " + f.ID, RetryAfter: f.RetryAfter}
+		return &Refusal{Status: f.StatusCode, Message: cmp.Or(http.StatusText(f.StatusCode), "refused"), RetryAfter: f.RetryAfter}
 	}
 	// A prompt needs room for one token of output; memory for less than the prompt would never do.
 	if limit := min(s.cfg.Model.ContextTokensMax-1, s.cfg.Prefill.KVTokens, s.cfg.Decode.KVTokens-1); r.Prompt.Tokens > limit {
 		return &Refusal{
-			Status:  statusBadRequest,
+			Status:  http.StatusBadRequest,
 			Message: fmt.Sprintf("Request %s exceeds the maximum number of tokens: %d > %d", r.ID, r.Prompt.Tokens, limit),
 		}
 	}
@@ -124,7 +119,7 @@ func (s *Stack) dispatch(r *request) {
 // must have been given back.
 func (s *Stack) end(r *request, stage Stage) {
 	if r.headersOut || stage == StageDone {
-		s.log.finished(s.now, r.ID, statusOK, s.now.Sub(r.arrived))
+		s.log.finished(s.now, r.ID, http.StatusOK, s.now.Sub(r.arrived))
 	}
 	s.unregister(r)
 	r.endTokens, r.endLast = s.made(r)

@@ -138,12 +138,13 @@ func TestRefusals(t *testing.T) {
 		prompt int
 		want   pacer.StatusError
 	}{
-		{"no header", refuse(""), nil, 10, pacer.StatusError{Status: 429, Message: "refused by fault f"}},
-		{"seconds", refuse("7"), nil, 10, pacer.StatusError{Status: 429, Message: "refused by fault f", RetryAfter: 7 * time.Second, HasRetryAfter: true}},
-		{"zero", refuse("0"), nil, 10, pacer.StatusError{Status: 429, Message: "refused by fault f", HasRetryAfter: true}},
-		{"a date", refuse("Thu, 01 Jan 2026 00:01:00 GMT"), nil, 10, pacer.StatusError{Status: 429, Message: "refused by fault f", RetryAfter: 50 * time.Second, HasRetryAfter: true}},
-		{"a past date", refuse("Wed, 31 Dec 2025 00:00:00 GMT"), nil, 10, pacer.StatusError{Status: 429, Message: "refused by fault f", HasRetryAfter: true}},
-		{"nonsense", refuse("soon"), nil, 10, pacer.StatusError{Status: 429, Message: "refused by fault f"}},
+		{"no header", refuse(""), nil, 10, pacer.StatusError{Status: 429, Message: "Too Many Requests"}},
+		{"seconds", refuse("7"), nil, 10, pacer.StatusError{Status: 429, Message: "Too Many Requests", RetryAfter: 7 * time.Second, HasRetryAfter: true}},
+		{"zero", refuse("0"), nil, 10, pacer.StatusError{Status: 429, Message: "Too Many Requests", HasRetryAfter: true}},
+		{"half a second", refuse("0.5"), nil, 10, pacer.StatusError{Status: 429, Message: "Too Many Requests", RetryAfter: time.Second / 2, HasRetryAfter: true}},
+		{"a date", refuse("Thu, 01 Jan 2026 00:01:00 GMT"), nil, 10, pacer.StatusError{Status: 429, Message: "Too Many Requests", RetryAfter: 50 * time.Second, HasRetryAfter: true}},
+		{"a past date", refuse("Wed, 31 Dec 2025 00:00:00 GMT"), nil, 10, pacer.StatusError{Status: 429, Message: "Too Many Requests", HasRetryAfter: true}},
+		{"nonsense", refuse("soon"), nil, 10, pacer.StatusError{Status: 429, Message: "Too Many Requests"}},
 		{"too long", nil, small, 100, pacer.StatusError{Status: 400, Message: "Request r exceeds the maximum number of tokens: 100 > 99"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ func busy() setup {
 			c.Decode.RunningMax = 2
 		},
 		faults: []fault.Fault{
-			{ID: "router", Where: fault.Router, What: fault.Latency, Nth: 4, Delay: 1e6 * time.Hour},
+			{ID: "router", Where: fault.Router, What: fault.Latency, Nth: 4, Delay: 1e4 * time.Hour},
 			{ID: "transfer", Where: fault.Transfer, What: fault.Hang, Nth: 3},
 		},
 	}
