@@ -2,6 +2,7 @@ package repro
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -41,7 +42,7 @@ type assembly struct {
 // run builds the parts and runs them in the world.
 func (a *assembly) run(ctx context.Context) error {
 	defer a.takeDown()
-	if err := a.build(); err != nil {
+	if err := a.build(ctx); err != nil {
 		return err
 	}
 	if a.o.Watch != nil {
@@ -52,7 +53,9 @@ func (a *assembly) run(ctx context.Context) error {
 	if failed != nil {
 		return failed
 	}
-	if a.report == nil || err != nil && !a.report.Interrupted() {
+	// On the wall the fleet takes the panic of another process for an interrupt, and reports.
+	var panicked *sim.PanicError
+	if a.report == nil || errors.As(err, &panicked) || err != nil && !a.report.Interrupted() {
 		return fmt.Errorf("repro: the run broke off: %w", err)
 	}
 	return nil
@@ -64,13 +67,13 @@ func (a *assembly) takeDown() {
 	}
 }
 
-func (a *assembly) build() error {
+func (a *assembly) build(ctx context.Context) error {
 	var err error
 	if a.faults, err = fault.NewSet(a.w, a.s.Faults); err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}
 	a.ledger = harness.NewLedger(a.w, harness.NewJournal(a.w, a.bundle.Log(bundle.EventsLog)))
-	if err := a.buildServers(); err != nil {
+	if err := a.buildServers(ctx); err != nil {
 		return err
 	}
 	a.pacer, err = pacer.New(a.w, a.s.Pacer, a.s.Policy, a.backend, a.ledger.CallObserver(), a.faults)
@@ -88,9 +91,9 @@ func (a *assembly) build() error {
 }
 
 // buildServers makes the simulated servers, in memory or behind a socket, or the way to real ones.
-func (a *assembly) buildServers() error {
+func (a *assembly) buildServers(ctx context.Context) error {
 	if a.o.Server != nil {
-		return a.connect()
+		return a.connect(ctx)
 	}
 	a.routerLog = harness.NewRouterLog(a.w, a.bundle.Log(bundle.RouterLogFile), time.Time{})
 	model := serving.Model{Output: agents.Outputs(a.w, &a.s.Workflow, a.tasks)}

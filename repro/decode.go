@@ -34,13 +34,23 @@ func (e *InputError) Error() string {
 	}
 	b.WriteString(": ")
 	if e.Field != "" {
-		b.WriteString(e.Field + ": ")
+		b.WriteString(oneLine(e.Field) + ": ")
 	}
 	b.WriteString(oneLine(e.Msg))
 	return b.String()
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine makes text from a file or flag fit for a line of a terminal: what would not show there, such
+// as the escape that YAML lets into a key, is left out.
+func oneLine(s string) string {
+	shows := func(r rune) rune {
+		if unicode.IsPrint(r) || unicode.IsSpace(r) {
+			return r
+		}
+		return -1
+	}
+	return strings.Join(strings.Fields(strings.Map(shows, s)), " ")
+}
 
 // document is a parsed YAML text that remembers where its fields stand.
 type document struct {

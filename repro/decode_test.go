@@ -65,6 +65,7 @@ func TestDecodeOntoRefuses(t *testing.T) {
 		{"- a", `f.yaml:1:1: found "-", want a block of fields`},
 		{"name: a\n---\nname: b", `f.yaml:3:5: a second document, want one`},
 		{"\tname: a", `f.yaml:1:5: tab character`},
+		{"\"na\\e[31m\\u202eme\": a", `f.yaml:1:1: na[31mme: unknown field`},
 	} {
 		var v outer
 		_, err := decodeOnto("f.yaml", []byte(c.text), &v)

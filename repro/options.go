@@ -64,6 +64,9 @@ func (o *Options) validate() error {
 		if o.Scale != 1 && o.Server != nil {
 			return &InputError{Source: "--scale", Msg: fmt.Sprintf("found %v with a real server, which keeps its own time: want 1", o.Scale)}
 		}
+		if err := o.Server.validMetricsURL(); err != nil {
+			return err
+		}
 		return ValidScale(o.Scale)
 	default:
 		return &InputError{Source: "--clock", Msg: fmt.Sprintf("found %q, want virtual or wall", o.Clock)}

@@ -15,11 +15,11 @@ import (
 
 // Run runs a scenario and returns its verdict with the evidence. If ctx is cancelled, the run ends at
 // once with its evidence complete, and Result.Interrupted says so. The error is an *InputError for
-// bad input, in which case nothing was written, a *ServerError for a server that does not answer, or
-// a failure of wedge itself.
+// bad input, in which case nothing was written, a *ServerError for a server that does not answer, the
+// cause of ctx if that is cancelled before the run begins, or a failure of wedge itself.
 func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	o = o.withDefaults()
-	if err := errors.Join(o.validate()); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	if err := s.Validate(); err != nil {
@@ -93,7 +93,7 @@ func openBundle(s *Scenario, o Options) (*bundle.Bundle, error) {
 	return b, nil
 }
 
-// judge returns the function that turns evidence into a verdict of this run.
+// judge turns evidence into a verdict of this run.
 func (a *assembly) judge(now, before *harness.Evidence) diagnose.Verdict {
 	v := diagnose.Diagnose(now, before)
 	v.Scenario, v.Seed, v.Clock = a.s.Name, a.s.Seed, string(a.o.Clock)

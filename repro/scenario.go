@@ -225,6 +225,8 @@ func (s *Scenario) validateOwn() error {
 		return s.bad("expect", fmt.Errorf("final_outcome: found %q, want one of %v", s.Expect.FinalOutcome, diagnose.Outcomes()))
 	case s.Expect.Layer != "" && !slices.Contains(diagnose.Layers(), s.Expect.Layer):
 		return s.bad("expect", fmt.Errorf("layer: found %q, want one of %v", s.Expect.Layer, diagnose.Layers()))
+	case s.Expect.Cause != "" && !slices.Contains(diagnose.Causes(), s.Expect.Cause):
+		return s.bad("expect", fmt.Errorf("cause: found %q, want one of %v", s.Expect.Cause, diagnose.Causes()))
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (a *assembly) scrape(base string) error {
 func (a *assembly) scrapeFrom(metricsURL string) error {
 	s, err := api.NewScraper(metricsURL)
 	if err != nil {
-		return &InputError{Source: "--metrics-url", Msg: err.Error()}
+		return fmt.Errorf("repro: %w", err)
 	}
 	a.gauges = overHTTP{s}
 	return nil

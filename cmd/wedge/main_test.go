@@ -164,6 +164,7 @@ func TestBadInput(t *testing.T) {
 		"twice.yaml":    "faults:\n  - {id: a, where: tool, what: hang}\n  - {id: a, where: tool, what: hang}\n",
 		"dist.yaml":     "workflow:\n  output_tokens: {uniform: [500, 100]}\n",
 		"expect.yaml":   "expect:\n  outcome: stuck\n",
+		"cause.yaml":    "expect: {cause: starvaton}\n",
 		"trace.yaml":    "fleet: {agents: 1}\nworkflow:\n  trace: trace.csv\n",
 		"trace.csv":     "session_id,round_idx,prefix_len,input_len,output_len,tool_wait_after_ms\n0,0,0,many,10,5\n",
 		"torn.yaml":     "fleet: {agents: 3\n",
@@ -184,6 +185,7 @@ func TestBadInput(t *testing.T) {
 		{"run twice.yaml", `wedge: twice.yaml:3:10: faults[1].id: found "a" twice`},
 		{"run dist.yaml", `wedge: dist.yaml:2:34: workflow.output_tokens.uniform[1]: found 100, want at least min (500)`},
 		{"run expect.yaml", `wedge: expect.yaml:2:12: expect.outcome: found "stuck", want one of`},
+		{"run cause.yaml", `wedge: cause.yaml:1:17: expect.cause: found "starvaton", want one of`},
 		{"run trace.yaml", `wedge: workflow.trace: trace.csv:2: input_len: found many, want a whole number`},
 		{"run torn.yaml", `wedge: torn.yaml:1:8: `},
 		{"run missing.yaml", `wedge: missing.yaml: no such file or directory`},
@@ -212,6 +214,7 @@ func TestBadInput(t *testing.T) {
 		{"frobnicate", `wedge: unknown command "frobnicate"`},
 		{"run --base-url ftp://x --model m", `wedge: --base-url: `},
 		{"run --base-url http://user:pass@127.0.0.1:1/v1", `wedge: --base-url: `},
+		{"run --base-url http://127.0.0.1:1/v1 --metrics-url nonsense", `wedge: --metrics-url: `},
 		{"run good.yaml --model m", `wedge: --base-url: found --model or --metrics-url without it`},
 	} {
 		t.Run(c.args, func(t *testing.T) {
