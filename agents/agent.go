@@ -38,6 +38,7 @@ type job struct {
 	task     Task
 	tools    []openai.Tool // offered
 	messages []openai.ChatCompletionMessage
+	expected int               // messages in the end, if each answer calls one tool
 	bytes    int               // of text in the messages
 	asked    []openai.ToolCall // by the latest answer
 	calls    int               // made for this task

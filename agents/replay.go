@@ -15,6 +15,7 @@ import (
 // model calls, it takes the trace's wait and does nothing.
 func (a *Agent) replay(ctx context.Context) error {
 	a.job.tools = a.shared.replayTools
+	a.job.expected = 1 + 3*len(a.job.task.Calls)
 	a.say(openai.ChatMessageRoleSystem, instructions)
 	for i := range a.job.task.Calls {
 		if err := a.replayStep(ctx, i); err != nil {

@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 
 	"github.com/sashabaranov/go-openai"
@@ -15,6 +14,7 @@ var errNoChoice = errors.New("the answer has no choice")
 
 // playRounds works on a task that has no trace.
 func (a *Agent) playRounds(ctx context.Context) error {
+	a.job.expected = 1 + a.rounds()*(1+2*a.steps())
 	a.say(openai.ChatMessageRoleSystem, a.shared.system)
 	for round := 1; round <= a.rounds(); round++ {
 		if err := a.playRound(ctx, round); err != nil {
@@ -126,12 +126,16 @@ func (a *Agent) say(role, text string) {
 }
 
 // extend appends an empty message. The room for messages is most of what a parked agent costs, so it
-// grows by less than append would have it.
+// grows by less than append would have it, and to what the task is expected to need at first.
 func (a *Agent) extend() *openai.ChatCompletionMessage {
 	messages := a.job.messages
 	n := len(messages)
 	if n == cap(messages) {
-		messages = append(slices.Grow([]openai.ChatCompletionMessage(nil), n+max(6, n/8)), messages...)
+		room := n + max(12, min(n, 24), n/8)
+		if n < a.job.expected {
+			room = min(room, a.job.expected)
+		}
+		messages = append(make([]openai.ChatCompletionMessage, 0, room), messages...)
 	}
 	messages = messages[:n+1]
 	a.job.messages = messages

@@ -234,14 +234,15 @@ func (a *Agent) readMessage(r *toolRun) {
 
 // settle turns a mistake of the model into the tool's result, and returns any other error.
 func (a *Agent) settle(r *toolRun, err error) error {
+	if err == nil {
+		return nil
+	}
 	var mistake misuse
 	switch {
 	case errors.Is(err, ErrNoDraft):
 		mistake = misuse{r.tool + ": nothing was written yet"}
-	case err != nil && !errors.As(err, &mistake):
+	case !errors.As(err, &mistake):
 		return err
-	case err == nil:
-		return nil
 	}
 	r.call.InRange, r.call.Error = false, mistake.text
 	r.result = toJSON(refusal{Error: mistake.text})
