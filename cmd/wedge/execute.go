@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 // execute runs a scenario with a progress line, and prints its result.
 func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Options) (*repro.Result, error) {
 	if err := goroutine.EnableLabels(); err != nil {
-		return nil, fmt.Errorf("goroutine labels: %w", err)
+		return nil, &exitError{code: exitFailed, err: fmt.Errorf("goroutine labels: %w", err)}
 	}
 	stop := func() {}
 	if wall := o.Clock == repro.ClockWall; f.verbose || wall && !f.quiet {
@@ -29,19 +31,31 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 	r, err := repro.Run(cmd.Context(), s, o)
 	stop()
 	if err != nil {
-		return nil, err
+		return nil, failure(cmd.Context(), err)
 	}
 	if f.verbose {
 		fmt.Fprintf(cmd.ErrOrStderr(), "wedge: the run took %v of real time for %v of its own clock\n",
 			time.Since(began).Round(time.Microsecond), time.Duration(r.Report.End.At).Round(time.Millisecond))
 	}
 	if err := f.report(cmd.OutOrStdout(), r); err != nil {
-		return nil, fmt.Errorf("standard output: %w", err)
+		return nil, &exitError{code: exitFailed, err: fmt.Errorf("standard output: %w", err)}
 	}
 	if r.WriteErr != nil {
 		return r, &exitError{code: exitFailed, err: r.WriteErr}
 	}
 	return r, nil
+}
+
+// failure gives the error of a run that did not come about, or broke off, its exit code.
+func failure(ctx context.Context, err error) error {
+	var input *repro.InputError
+	switch cause := context.Cause(ctx); {
+	case errors.As(err, &input):
+		return err
+	case cause != nil && errors.Is(err, cause): // before the run began
+		return &exitError{code: exitInterrupted}
+	}
+	return &exitError{code: exitFailed, err: err}
 }
 
 func evidenceIn(dir string) string {

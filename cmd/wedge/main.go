@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro"
 )
 
@@ -24,7 +25,7 @@ const (
 	exitMismatch    = 1 // a scenario did not give its expected verdict
 	exitUsage       = 2 // bad input
 	exitStalled     = 3 // stalled or storming
-	exitFailed      = 4 // agents failed, or the servers could not be reached
+	exitFailed      = 4 // agents failed, the servers could not be reached, or wedge itself failed
 	exitInterrupted = 130
 )
 
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var exit *exitError
 	if errors.As(err, &exit) {
 		if exit.err != nil {
-			fmt.Fprintln(stderr, "wedge: "+oneLine(exit.err.Error()))
+			complain(stderr, exit.err)
 		}
 		return exit.code
 	}
@@ -75,8 +76,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	// What is left are cobra's own complaints about flags and commands.
-	fmt.Fprintf(stderr, "wedge: %s (see %q)\n", oneLine(err.Error()), "wedge --help")
+	fmt.Fprintf(stderr, "wedge: %s (see %q)\n", plainText(oneLine(err.Error())), "wedge --help")
 	return exitUsage
+}
+
+// complain writes an error on one line. Only a panic has more to say: where it happened.
+func complain(w io.Writer, err error) {
+	var bug *sim.PanicError
+	if errors.As(err, &bug) {
+		value := plainText(oneLine(fmt.Sprint(bug.Value)))
+		fmt.Fprintf(w, "wedge: a bug in wedge, please report it with what follows: process %s panicked: %s\n%s", bug.Process, value, bug.Stack)
+		return
+	}
+	fmt.Fprintln(w, "wedge: "+plainText(oneLine(err.Error())))
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -47,7 +47,10 @@ func showProgress(w io.Writer, progress func() harness.Progress, agents int) (st
 	}()
 	return func() {
 		close(done)
-		<-ended
+		select {
+		case <-ended:
+		case <-time.After(time.Second): // a run that broke off may keep the monitor for good
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -72,10 +71,6 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, server repro.Server) e
 		o.Server = &server
 	}
 	r, err := f.execute(cmd, s, o)
-	var unreachable *repro.ServerError
-	if errors.As(err, &unreachable) {
-		return &exitError{code: exitFailed, err: err}
-	}
 	if err != nil {
 		return err
 	}
@@ -115,14 +110,13 @@ func apiKey() string {
 }
 
 func runExit(r *repro.Result) error {
-	switch r.End.Outcome {
-	case diagnose.Completed:
-		return nil
-	case diagnose.Failed:
-		return &exitError{code: exitFailed}
-	}
-	if r.Interrupted() {
+	switch {
+	case r.Interrupted():
 		return &exitError{code: exitInterrupted}
+	case r.End.Outcome == diagnose.Completed:
+		return nil
+	case r.End.Outcome == diagnose.Failed:
+		return &exitError{code: exitFailed}
 	}
 	return &exitError{code: exitStalled, err: fmt.Errorf("the run ended as %s", r.End.Outcome)}
 }

@@ -88,18 +88,23 @@ func (s style) wrap(indent, text string) string {
 	return b.String()
 }
 
-// plainText makes text from elsewhere safe for a terminal: control characters become escapes.
+// plainText makes text from elsewhere safe for a terminal: control characters become escapes, and so
+// do those that turn the direction of writing or do not show at all.
 func plainText(text string) string {
-	if strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) < 0 {
+	if !strings.ContainsFunc(text, unsafeRune) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		if unsafeRune(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 			continue
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+func unsafeRune(r rune) bool {
+	return (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) && r != '\n' && r != '\t'
 }

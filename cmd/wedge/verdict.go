@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -15,7 +16,7 @@ import (
 	"example.com/wedge/repro/diagnose"
 )
 
-// page collects the text of a result. Errors of the writer are kept and returned by its method.
+// page collects a text that is to be written in one piece.
 type page struct {
 	style
 	b strings.Builder
@@ -139,7 +140,7 @@ func (p *page) holders(ev *harness.Evidence) {
 	}
 	p.section("Who holds, who waits")
 	for _, o := range rows {
-		p.line("  %s: %d of %d held, %d wait", p.bold(o.Name), o.InUse, o.Capacity, len(o.Waiters))
+		p.line("  %s: %d of %d held, %d wait", p.bold(plainText(o.Name)), o.InUse, o.Capacity, len(o.Waiters))
 		p.party(ev.At, "longest holder", oldest(o.Holders))
 		p.party(ev.At, "first in line", oldest(o.Waiters))
 	}
@@ -160,7 +161,7 @@ func oldest(parties []sim.Party) *sim.Party {
 	if len(parties) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(parties, func(a, b sim.Party) int { return int(min(max(a.Since-b.Since, -1), 1)) })
+	first := slices.MinFunc(parties, func(a, b sim.Party) int { return cmp.Compare(a.Since, b.Since) })
 	return &first
 }
 
@@ -267,9 +268,9 @@ func (p *page) foot(r *repro.Result) {
 		}
 	}
 	if v.EvidenceDir != "" {
-		p.line("evidence  %s", v.EvidenceDir)
+		p.line("evidence  %s", plainText(v.EvidenceDir))
 	}
-	p.line("replay    %s", v.Replay)
+	p.line("replay    %s", plainText(v.Replay))
 }
 
 // dimmed dims whole lines.
