@@ -7,17 +7,19 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/sashabaranov/go-openai"
+
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
 )
 
 // attempt makes one attempt. If it fails for good, the error is that of the call; if the decision is
 // to go on, it does not matter.
-func (c *call) attempt(ctx context.Context) (decision, error) {
-	attemptCtx, a := c.begin(ctx)
-	err := c.exchange(attemptCtx, a)
+func (c *call) attempt(ctx context.Context, req *openai.ChatCompletionRequest) (decision, error) {
+	attemptCtx := c.begin(ctx)
+	err := c.exchange(attemptCtx, req)
 	stream := c.stream
-	next, err := c.settle(ctx, err)
+	next, err := c.settle(ctx, req, err)
 	if stream != nil {
 		_ = stream.Close() // nothing is left that could be lost
 	}
@@ -32,7 +34,7 @@ func (c *call) attempt(ctx context.Context) (decision, error) {
 }
 
 // begin starts the clock of a new attempt. Its context is the caller's own if no limit can end it.
-func (c *call) begin(ctx context.Context) (context.Context, *Attempt) {
+func (c *call) begin(ctx context.Context) context.Context {
 	if c.p.limited {
 		ctx, c.cancel = c.p.w.WithCancel(ctx)
 	}
@@ -47,17 +49,18 @@ func (c *call) begin(ctx context.Context) (context.Context, *Attempt) {
 	}
 	s.Tokens, s.Bytes, s.Events, s.LastByte, s.LastToken = 0, 0, 0, 0, 0
 	a := &Attempt{ID: s.AttemptID, Number: s.Attempts, Of: c.id}
-	a.Connected = func() { c.connected(a.Number) }
+	a.Connected = func() { c.connected(a) }
+	c.under = a
 	now := c.p.w.Now()
 	c.phase, c.hit = phase{stage: StageConnect, began: now}, nil
 	c.enter(StageConnect, now)
 	c.watch(now)
-	return ctx, a
+	return ctx
 }
 
 // exchange sends the request and receives the answer.
-func (c *call) exchange(ctx context.Context, a *Attempt) error {
-	stream, err := c.p.backend.Open(ctx, a, c.req)
+func (c *call) exchange(ctx context.Context, req *openai.ChatCompletionRequest) error {
+	stream, err := c.p.backend.Open(ctx, c.under, *req)
 	if err != nil {
 		return err
 	}
@@ -83,17 +86,19 @@ func (c *call) exchange(ctx context.Context, a *Attempt) error {
 	}
 }
 
-// connected notes that attempt number n has its connection. A backend may say so late or twice.
-func (c *call) connected(n int) {
+// connected notes that an attempt has its connection. A backend may say so late or twice.
+func (c *call) connected(a *Attempt) {
 	c.p.w.Lock()
+	if c.under != a || c.phase.stage != StageConnect {
+		c.p.w.Unlock()
+		return
+	}
 	defer c.relabel() // runs after Unlock
 	defer c.p.w.Unlock()
-	if c.state.Attempts == n && c.phase.stage == StageConnect {
-		now := c.p.w.Now()
-		c.phase.stage, c.phase.connected = StageHeaders, now
-		c.enter(StageHeaders, now)
-		c.watch(now)
-	}
+	now := c.p.w.Now()
+	c.phase.stage, c.phase.connected = StageHeaders, now
+	c.enter(StageHeaders, now)
+	c.watch(now)
 }
 
 // opened notes that the response headers are in.
@@ -160,7 +165,7 @@ func (c *call) look() {
 }
 
 // settle says how the attempt ended, and decides what comes next. The error is that of the call.
-func (c *call) settle(ctx context.Context, err error) (decision, error) {
+func (c *call) settle(ctx context.Context, req *openai.ChatCompletionRequest, err error) (decision, error) {
 	c.p.w.Lock()
 	defer c.p.w.Unlock()
 	if c.timer != nil {
@@ -177,7 +182,7 @@ func (c *call) settle(ctx context.Context, err error) (decision, error) {
 		var f failure
 		f, err = c.classify(ctx, err)
 		next = c.p.policy.decide(f, c.draw())
-		c.leak(now)
+		c.leak(req, now)
 		r.Outcome, r.Status, r.Err = f.outcome, f.status, err
 		r.Again, r.Delay = next.again, next.delay
 		if f.outcome == AttemptTimeout {
@@ -233,11 +238,11 @@ func (c *call) draw() float64 {
 }
 
 // leak forgets the slot of a failed attempt if a fault says so. The monitor is held.
-func (c *call) leak(now sim.Instant) {
+func (c *call) leak(req *openai.ChatCompletionRequest, now sim.Instant) {
 	if !c.p.leaky || !c.state.HoldsSlot {
 		return
 	}
-	o := fault.Occasion{Key: c.state.AttemptID, At: now, Round: c.state.Round, ContextTokens: promptTokens(&c.req)}
+	o := fault.Occasion{Key: c.state.AttemptID, At: now, Round: c.state.Round, ContextTokens: promptTokens(req)}
 	if c.p.faults.Fires(fault.Pacer, fault.LeakSlot, o) != nil {
 		c.forgetSlot()
 	}

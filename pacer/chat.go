@@ -29,12 +29,12 @@ func (e *CallError) Error() string {
 func (e *CallError) Unwrap() error { return e.Err }
 
 // call is one Chat under way. Its process alone changes it, with the monitor held where others look:
-// at state, stream and what stands below "attempt under way".
+// at state, stream and what stands below "attempt under way". When it is over, it is used for another
+// one. The request is handed down beside it, since it is large and need not be kept.
 type call struct {
 	p    *Pacer
 	proc *sim.Process // may be nil: a goroutine that the world did not start
 	id   Identity
-	req  openai.ChatCompletionRequest
 
 	state        CallState
 	older, newer *call
@@ -46,6 +46,7 @@ type call struct {
 	answer   answer
 
 	// Attempt under way.
+	under  *Attempt
 	phase  phase
 	stream Stream                  // nil: none yet
 	cancel context.CancelCauseFunc // nil: the policy has no limits
@@ -54,15 +55,35 @@ type call struct {
 	hit    *LimitError             // the limit that fired; nil: none
 }
 
-func (p *Pacer) newCall(ctx context.Context, id Identity, req *openai.ChatCompletionRequest) *call {
-	c := &call{p: p, proc: sim.ProcessOf(ctx), id: id, req: *req, armed: sim.Never}
-	c.req.Stream, c.req.StreamOptions = true, p.usage
-	c.state = CallState{Agent: id.Agent, Task: id.Task, Round: id.Round, Step: id.Step, Started: p.w.Now()}
-	c.state.ID, c.state.AttemptID = p.number(id)
+func (p *Pacer) newCall(ctx context.Context, id Identity) *call {
+	c := p.unused()
+	c.proc, c.id, c.armed = sim.ProcessOf(ctx), id, sim.Never
+	s := &c.state
+	s.Agent, s.Task, s.Round, s.Step, s.Started = id.Agent, id.Task, id.Round, id.Step, p.w.Now()
+	s.ID, s.AttemptID = p.number(id)
 	if p.config.Hold == HoldAgent {
 		c.held = p.holdOf(ctx, id.Agent)
 	}
 	return c
+}
+
+// run makes attempts until one has the answer or the call has failed.
+func (c *call) run(ctx context.Context, req *openai.ChatCompletionRequest) error {
+	for {
+		if err := c.takeSlot(ctx); err != nil {
+			return err
+		}
+		if err := c.keepRate(ctx, req); err != nil {
+			return err
+		}
+		next, err := c.attempt(ctx, req)
+		if err == nil || !next.again {
+			return err
+		}
+		if err := c.backOff(ctx, next.delay); err != nil {
+			return err
+		}
+	}
 }
 
 // enter moves the call into a stage. The monitor is held; relabel once it is not. The first stage
@@ -116,16 +137,6 @@ func (c *call) backOff(ctx context.Context, d time.Duration) error {
 	return c.p.w.Sleep(ctx, d)
 }
 
-func (c *call) succeed() (openai.ChatCompletionResponse, error) {
-	c.end(nil)
-	return c.answer.response(), nil
-}
-
-func (c *call) fail(err error) (openai.ChatCompletionResponse, error) {
-	c.end(err)
-	return openai.ChatCompletionResponse{}, err
-}
-
 func (c *call) end(err error) {
 	c.giveSlot()
 	c.p.w.Lock()
@@ -146,13 +157,15 @@ func (c *call) end(err error) {
 	}
 }
 
-// abandon takes the call off the books if Chat is left by a panic: of the backend's, or the one with
-// which a virtual world unwinds a process that it stops.
-func (c *call) abandon() {
+// leave is the last thing that Chat does. If it is left by a panic, of the backend's or the one with
+// which a virtual world unwinds a process that it stops, the call is taken off the books.
+func (c *call) leave() {
 	c.giveSlot()
+	c.p.w.Lock()
+	defer c.p.w.Unlock()
 	if c.listed {
-		c.p.w.Lock()
-		defer c.p.w.Unlock()
 		c.p.unlist(c)
+		return // somebody may know of it still
 	}
+	c.p.reuse(c)
 }

@@ -112,3 +112,35 @@ func TestAnswerAndState(t *testing.T) {
 		}
 	})
 }
+
+// TestLateConnection checks that an earlier call which is told of its connection when it is over, or
+// twice, moves nobody: not the call that comes after it.
+func TestLateConnection(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w sim.World, ctx context.Context) {
+		var attempts []*pacer.Attempt
+		b := &backend{w: w, play: func(a *pacer.Attempt) script {
+			attempts = append(attempts, a)
+			return script{connect: 5 * s, headers: 5 * s, chunks: []chunk{say(0, "hello")}}
+		}}
+		p, err := pacer.New(w, pacer.DefaultConfig(), quick(), b, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Chat(ctx, identity("agent", 1), request()); err != nil {
+			t.Fatal(err)
+		}
+		second := w.Spawn(ctx, "agent", func(ctx context.Context) { _, err = p.Chat(ctx, identity("agent", 2), request()) })
+		_ = w.Sleep(ctx, 2*s)
+		attempts[0].Connected()
+		want := pacer.CallState{
+			ID: "agent-c002", Agent: "agent", Task: "task", Round: 1, Step: 2, Stage: pacer.StageConnect, Since: sim.Instant(10 * s),
+			Started: sim.Instant(10 * s), AttemptID: "agent-c002-a1", Attempts: 1, HoldsSlot: true,
+		}
+		if calls := p.Calls(); len(calls) != 1 || calls[0] != want {
+			t.Errorf("got  %+v\nwant %+v", calls, want)
+		}
+		if _ = second.Wait(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -34,7 +34,8 @@ type Pacer struct {
 	// Guarded by the monitor.
 	oldest, newest *call // in flight, in the order of their start
 	inFlight       int
-	numbered       int // calls that came without a number of their own
+	spare          *call // calls that are over, by newer
+	numbered       int   // calls that came without a number of their own
 }
 
 // New returns a pacer in world w. Observer and faults may be nil. The error names the field of the
@@ -70,26 +71,15 @@ func New(w sim.World, config Config, policy Policy, b Backend, obs Observer, fau
 // If ctx is cancelled, the error is its cause, unchanged. Every other error is a *CallError that
 // wraps what the last attempt died of: a *LimitError, a *StatusError, or the backend's own.
 func (p *Pacer) Chat(ctx context.Context, id Identity, req openai.ChatCompletionRequest) (openai.ChatCompletionResponse, error) {
-	c := p.newCall(ctx, id, &req)
-	defer c.abandon()
-	for {
-		if err := c.takeSlot(ctx); err != nil {
-			return c.fail(err)
-		}
-		if err := c.keepRate(ctx); err != nil {
-			return c.fail(err)
-		}
-		next, err := c.attempt(ctx)
-		if err == nil {
-			return c.succeed()
-		}
-		if !next.again {
-			return c.fail(err)
-		}
-		if err := c.backOff(ctx, next.delay); err != nil {
-			return c.fail(err)
-		}
+	req.Stream, req.StreamOptions = true, p.usage
+	c := p.newCall(ctx, id)
+	defer c.leave()
+	err := c.run(ctx, &req)
+	c.end(err)
+	if err != nil {
+		return openai.ChatCompletionResponse{}, err
 	}
+	return c.answer.response(), nil
 }
 
 // Calls returns the calls in flight in the order of their start, with what each has received by now.
@@ -125,6 +115,26 @@ func (p *Pacer) number(id Identity) (call, attempt string) {
 	n := len(b)
 	attempt = string(append(b, "-a1"...))
 	return attempt[:n], attempt
+}
+
+// unused returns a call in which nothing is set but the pacer and perhaps a timer.
+func (p *Pacer) unused() *call {
+	p.w.Lock()
+	defer p.w.Unlock()
+	c := p.spare
+	if c == nil {
+		return &call{p: p}
+	}
+	p.spare, c.newer = c.newer, nil
+	return c
+}
+
+// reuse keeps a call that is over for unused, with its timer, which is at rest. The monitor is held.
+func (p *Pacer) reuse(c *call) {
+	timer := c.timer
+	*c = call{}
+	c.p, c.timer, c.newer = p, timer, p.spare
+	p.spare = c
 }
 
 // list adds a call to those in flight.

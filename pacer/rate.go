@@ -57,14 +57,14 @@ func (r reservation) cancel(now time.Time) {
 }
 
 // keepRate waits until the rates allow another attempt.
-func (c *call) keepRate(ctx context.Context) error {
+func (c *call) keepRate(ctx context.Context, req *openai.ChatCompletionRequest) error {
 	if c.p.rates == (rates{}) {
 		return nil
 	}
 	tokens := 0
 	if c.p.rates.tokens != nil {
 		//lint:ignore SA1019 what most servers still take
-		tokens = promptTokens(&c.req) + max(c.req.MaxTokens, c.req.MaxCompletionTokens)
+		tokens = promptTokens(req) + max(req.MaxTokens, req.MaxCompletionTokens)
 	}
 	w := c.p.w
 	w.Lock()
