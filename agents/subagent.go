@@ -65,7 +65,7 @@ func join(ctx context.Context, children []child) error {
 		if err := children[i].proc.Wait(ctx); err != nil {
 			// Cancelled. So are the children, whose context descends from ctx: they end soon, and
 			// must have ended before their parent does.
-			_ = children[i].proc.Wait(context.Background()) // fails only if the world has stopped
+			_ = children[i].proc.Wait(context.WithoutCancel(ctx)) // fails only if the world has stopped
 		}
 	}
 	for i := range children {
