@@ -47,7 +47,7 @@ func TestBundleGolden(t *testing.T) {
 	}
 	var got []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "goroutines") {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "goroutine") {
 			return err
 		}
 		name, _ := filepath.Rel(dir, path)

@@ -19,7 +19,8 @@
 //	end/             the same for the end of the run
 //
 // The files of a capture are calls.json, waits.json, servers.json, goroutines.txt, goroutines.pb.gz
-// and goroutines.json (what the dump says about the agents). [ReadEvidence] reads them back.
+// and goroutines.json (what the dump says about the agents); also goroutineleak.pb.gz, where the
+// runtime has that profile. [ReadEvidence] reads them back.
 //
 // # In both worlds
 //

@@ -21,22 +21,21 @@ type dumper struct {
 type dump struct {
 	text    []byte // valid until the next dump
 	profile []byte // for go tool pprof; nil if not asked for
+	leaks   []byte // likewise, of goroutines that are blocked for good; nil also if the runtime cannot tell
 	view    *GoroutineView
 	all     *goroutine.Dump
 }
 
-// take takes a dump and compares it with the one before, which may be nil. The profile is only taken
-// if somebody will read it.
-func (d *dumper) take(before *goroutine.Dump, withProfile bool) (*dump, error) {
+// take takes a dump and compares it with the one before, which may be nil. Profiles are only taken if
+// somebody will read them.
+func (d *dumper) take(before *goroutine.Dump, withProfiles bool) (*dump, error) {
 	d.w.RefreshLabels()
 	text, truncated := d.capturer.Text()
 	out := &dump{text: text}
-	if withProfile {
-		var b bytes.Buffer
-		if err := goroutine.WriteProfile(&b); err != nil {
-			return nil, fmt.Errorf("harness: goroutine profile: %w", err)
+	if withProfiles {
+		if err := out.takeProfiles(); err != nil {
+			return nil, err
 		}
-		out.profile = b.Bytes()
 	}
 	all, err := goroutine.Parse(bytes.NewReader(text))
 	if err != nil {
@@ -45,6 +44,19 @@ func (d *dumper) take(before *goroutine.Dump, withProfile bool) (*dump, error) {
 	out.all, out.view = all, viewOf(all, before)
 	out.view.Truncated = truncated
 	return out, nil
+}
+
+func (d *dump) takeProfiles() error {
+	var all, leaks bytes.Buffer
+	if err := goroutine.WriteProfile(&all); err != nil {
+		return fmt.Errorf("harness: goroutine profile: %w", err)
+	}
+	d.profile = all.Bytes()
+	if _, err := goroutine.WriteLeakProfile(&leaks); err != nil {
+		return fmt.Errorf("harness: profile of leaked goroutines: %w", err)
+	}
+	d.leaks = leaks.Bytes()
+	return nil
 }
 
 // chatFunc is the function that every call of an agent goes through.

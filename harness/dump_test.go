@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +51,10 @@ func TestDump(t *testing.T) {
 		text, err := io.ReadAll(profile)
 		if err != nil || !strings.Contains(string(text), "agent-03") {
 			t.Errorf("the profile does not name the agents: %v", err)
+		}
+		_, err = os.Stat(filepath.Join(c.dir, ep.Dir, "goroutineleak.pb.gz"))
+		if has := pprof.Lookup("goroutineleak") != nil; has != (err == nil) {
+			t.Errorf("the runtime has a profile of leaks: %v; its file: %v", has, err)
 		}
 	})
 }

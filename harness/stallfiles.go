@@ -18,20 +18,21 @@ import (
 // at the end of the run. The latest capture has these names; those of an earlier one have its number
 // before the extension, such as calls-1.json and goroutines-1.pb.gz.
 const (
-	CallsFile          = "calls.json"       // agents and calls, what has been finished, and the set-up
-	WaitsFile          = "waits.json"       // waiting objects with holders and waiters, and processes
-	ServersFile        = "servers.json"     // samples of the gauges, and what the router's log says
-	GoroutinesText     = "goroutines.txt"   // the dump
-	GoroutinesProfile  = "goroutines.pb.gz" // the same for go tool pprof
-	GoroutinesViewFile = "goroutines.json"  // what the dump says about the agents
-	VerdictFile        = bundle.VerdictFile // what Judge made of it
-	EndDir             = "end"              // of the capture at the end of the run
-	stallDirs          = "stalls"           // of the episodes' folders
-	evidenceSchema     = "wedge.evidence/1" // of every file but the dump and the verdict
+	CallsFile          = "calls.json"          // agents and calls, what has been finished, and the set-up
+	WaitsFile          = "waits.json"          // waiting objects with holders and waiters, and processes
+	ServersFile        = "servers.json"        // samples of the gauges, and what the router's log says
+	GoroutinesText     = "goroutines.txt"      // the dump
+	GoroutinesProfile  = "goroutines.pb.gz"    // the same for go tool pprof
+	LeaksProfile       = "goroutineleak.pb.gz" // goroutines blocked for good, as the collector proves; Go 1.27
+	GoroutinesViewFile = "goroutines.json"     // what the dump says about the agents
+	VerdictFile        = bundle.VerdictFile    // what Judge made of it
+	EndDir             = "end"                 // of the capture at the end of the run
+	stallDirs          = "stalls"              // of the episodes' folders
+	evidenceSchema     = "wedge.evidence/1"    // of every file but the dump and the verdict
 )
 
 // captureFiles are all files of a capture.
-var captureFiles = [...]string{CallsFile, WaitsFile, ServersFile, GoroutinesText, GoroutinesProfile, GoroutinesViewFile, VerdictFile}
+var captureFiles = [...]string{CallsFile, WaitsFile, ServersFile, GoroutinesText, GoroutinesProfile, LeaksProfile, GoroutinesViewFile, VerdictFile}
 
 // stallDir returns the folder of an episode.
 func stallDir(episode int) string { return fmt.Sprintf("%s/%02d", stallDirs, episode) }
@@ -101,6 +102,9 @@ func writeCapture(b *bundle.Bundle, dir string, e *Evidence, d *dump) {
 	if d != nil {
 		b.WriteFile(path.Join(dir, GoroutinesText), d.text)
 		b.WriteFile(path.Join(dir, GoroutinesProfile), d.profile)
+		if len(d.leaks) > 0 {
+			b.WriteFile(path.Join(dir, LeaksProfile), d.leaks)
+		}
 	}
 }
 
