@@ -154,7 +154,7 @@ func TestEpisodesKept(t *testing.T) {
 		if now.EndedAt != 0 {
 			judged[now.Episode]++
 		}
-		return map[string]int{"episode": now.Episode}
+		return [2]any{now.Episode, now.EndedAt != 0}
 	}
 	r, err := s.run(t, w, context.Background())
 	if err != nil {
@@ -163,6 +163,9 @@ func TestEpisodesKept(t *testing.T) {
 	var numbers []string
 	for _, ep := range r.Episodes {
 		numbers = append(numbers, fmt.Sprint(ep.Number))
+		if ep.Verdict != [2]any{ep.Number, true} {
+			t.Errorf("stall %d has verdict %v", ep.Number, ep.Verdict)
+		}
 	}
 	if got := strings.Join(numbers, " "); got != "1 2 12" || r.Stalls != 12 {
 		t.Errorf("kept %s of %d", got, r.Stalls)

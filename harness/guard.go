@@ -148,8 +148,8 @@ func (f *Fleet) judge(ep *Episode) {
 	if f.o.Judge == nil {
 		return
 	}
-	verdict := f.o.Judge(ep.Latest, ep.Before)
+	ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
 	if ep.Dir != "" {
-		f.o.Bundle.WriteJSON(ep.Dir+"/"+VerdictFile, verdict)
+		f.o.Bundle.WriteJSON(ep.Dir+"/"+VerdictFile, ep.Verdict)
 	}
 }

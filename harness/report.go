@@ -52,6 +52,9 @@ type Episode struct {
 	Latest *Evidence // at the latest one, which may be the first
 	Before *Evidence // at the one before the latest; nil if there is none
 
+	// Verdict is what Options.Judge made of Latest and Before; nil without a judge.
+	Verdict any
+
 	// Dir is the episode's folder within the bundle, such as "stalls/01"; empty without a bundle.
 	Dir string
 

@@ -55,7 +55,11 @@ func (ev *routerEvent) takeFields(text []byte) (get bool) {
 		if eq < 0 {
 			return get
 		}
-		key := text[bytes.LastIndexAny(text[:eq], " {,")+1 : eq]
+		start := eq // of the key
+		for start > 0 && !separates(text[start-1]) {
+			start--
+		}
+		key := text[start:eq]
 		value, size := routerValue(text[eq+1:])
 		text = text[eq+1+size:]
 		switch string(key) {
@@ -66,10 +70,13 @@ func (ev *routerEvent) takeFields(text []byte) (get bool) {
 		case "status_code":
 			ev.status, _ = strconv.Atoi(string(value))
 		case "latency":
-			ev.latency, ev.hasLatency = routerLatency(string(value))
+			ev.latency, ev.hasLatency = routerLatency(value)
 		}
 	}
 }
+
+// separates says whether a character stands before a key.
+func separates(c byte) bool { return c == ' ' || c == '{' || c == ',' }
 
 // requestIDMax is the longest id, in bytes, that is taken for one.
 const requestIDMax = 256
@@ -130,12 +137,12 @@ func routerTime(line []byte) time.Time {
 }
 
 // routerLatency reads a latency: whole microseconds, or a text with a unit.
-func routerLatency(text string) (time.Duration, bool) {
-	if us, err := strconv.ParseInt(text, 10, 64); err == nil {
+func routerLatency(text []byte) (time.Duration, bool) {
+	if us, err := strconv.ParseInt(string(text), 10, 64); err == nil {
 		const max = int64(lengthMax / time.Microsecond)
 		return time.Duration(us) * time.Microsecond, us >= 0 && us <= max
 	}
-	d, err := time.ParseDuration(text)
+	d, err := time.ParseDuration(string(text))
 	return d, err == nil && d >= 0 && d <= lengthMax
 }
 

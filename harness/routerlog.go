@@ -25,6 +25,7 @@ type RouterLog struct {
 	view         RouterView // without Open
 	byID         map[string]*routerEntry
 	oldest, last *routerEntry // open ones, in the order of their start
+	spare        *routerEntry // those used up, by newer
 	latencies    int          // finished lines that had one
 	latencySum   float64      // ns; a sum of durations could overflow
 	open         int          // requests, so the sum of n
@@ -125,7 +126,8 @@ func (r *RouterLog) begin(id []byte, at sim.Instant) {
 		r.forget()
 		return
 	}
-	e := &routerEntry{RouterRequest: RouterRequest{ID: string(id), Since: at}, n: 1, older: r.last}
+	e := r.entry()
+	*e = routerEntry{RouterRequest: RouterRequest{ID: string(id), Since: at}, n: 1, older: r.last}
 	if r.last != nil {
 		r.last.newer = e
 	} else {
@@ -134,6 +136,16 @@ func (r *RouterLog) begin(id []byte, at sim.Instant) {
 	r.last = e
 	r.byID[e.ID] = e
 	r.forget()
+}
+
+// entry returns room for an open request: that of an earlier one, if there is any.
+func (r *RouterLog) entry() *routerEntry {
+	e := r.spare
+	if e == nil {
+		return new(routerEntry)
+	}
+	r.spare = e.newer
+	return e
 }
 
 // forget keeps the bound.
@@ -177,6 +189,7 @@ func (r *RouterLog) remove(e *routerEntry) {
 	} else {
 		r.last = e.older
 	}
+	e.newer, r.spare = r.spare, e
 }
 
 // View returns what the log has said so far. The monitor must not be held.

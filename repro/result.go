@@ -35,7 +35,7 @@ func (r *Result) Interrupted() bool { return r.Report.Interrupted() }
 func (a *assembly) result() *Result {
 	r := &Result{Scenario: a.s, Report: a.report}
 	for _, e := range a.report.Episodes {
-		r.Episodes = append(r.Episodes, a.judge(e.Latest, e.Before))
+		r.Episodes = append(r.Episodes, e.Verdict.(diagnose.Verdict)) // which is what judge made
 	}
 	r.End = diagnose.Final(a.report.End, r.Episodes, ending(a.report.Why))
 	if main := r.mainEpisode(); main >= 0 {
