@@ -8,11 +8,10 @@ import (
 // monitor is held.
 func (f *Fleet) snapshot(now sim.Instant) *Evidence {
 	l := f.ledger
-	stalledFor := now.Sub(l.watch.last)
 	return &Evidence{
 		Run:        f.o.Name,
 		At:         now,
-		StalledFor: stalledFor,
+		StalledFor: l.watch.idle(now),
 		Setup:      f.o.Setup,
 		Totals:     l.total,
 		Window:     l.window(),

@@ -251,6 +251,24 @@ func TestStartSpread(t *testing.T) {
 	}
 }
 
+// TestNobodyStartsForLong: the time before an agent starts is no stall, however long it is.
+func TestNobodyStartsForLong(t *testing.T) {
+	w := sim.NewVirtual(sim.VirtualOptions{Seed: 5})
+	s := script{steps: make([][]time.Duration, 2)}
+	s.options.Fleet = Config{StartSpread: 100 * time.Hour}
+	f := s.fleet(t, w)
+	f.o.Run = func(context.Context, string, agents.Task) error { return nil }
+	f.o.Horizon = 0
+	err := w.Run(context.Background(), func(ctx context.Context) {
+		if r, _ := f.Run(ctx); r.Stalls != 0 || r.Why != Completed || w.Now() < sim.Instant(time.Hour) {
+			t.Errorf("%d stalls, %v at %v", r.Stalls, r.Why, w.Now())
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		agents, i int

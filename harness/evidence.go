@@ -15,7 +15,7 @@ type Evidence struct {
 	Episode    int           `json:"episode"` // counted from 1; 0 for the evidence at the end of a run
 	Capture    int           `json:"capture"` // counted from 1 within the episode
 	At         sim.Instant   `json:"at_ns"`
-	StalledFor time.Duration `json:"stalled_for_ns"`           // since the last finished step, or the start of the run
+	StalledFor time.Duration `json:"stalled_for_ns"`           // since the last finished step, or since work began; 0 while there is none
 	DetectedAt sim.Instant   `json:"detected_at_ns,omitempty"` // first capture of the episode; 0 when Episode is
 	EndedAt    sim.Instant   `json:"ended_at_ns,omitempty"`    // the step that ended the episode; 0: it had not ended
 

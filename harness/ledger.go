@@ -57,7 +57,7 @@ type Progress struct {
 	Sent       int // attempts under way at the servers, by the agents' count
 	ByStage    [pacer.StageCount]int
 	Stall      int           // number of the stall that is open; 0: none
-	StalledFor time.Duration // since the latest step, or the start of the run
+	StalledFor time.Duration // since the latest step, or since work began
 }
 
 // Progress returns the state of the run. The monitor must not be held.
@@ -67,7 +67,7 @@ func (l *Ledger) Progress() Progress {
 	now := l.w.Now()
 	return Progress{
 		At: now, Totals: l.total, Agents: l.live, Calls: l.calls, Sent: l.sent(), ByStage: l.inStage,
-		Stall: l.watch.open, StalledFor: now.Sub(l.watch.last),
+		Stall: l.watch.open, StalledFor: l.watch.idle(now),
 	}
 }
 
@@ -109,10 +109,13 @@ func (l *Ledger) agentStates() []AgentState {
 
 // taskStarted and taskEnded are the fleet's: an agent may be of any kind. The monitor is held.
 func (l *Ledger) taskStarted(agent, task string) {
-	l.journal.taskStart(l.w.Now(), agent, task)
+	now := l.w.Now()
+	l.watch.taskStarted(now)
+	l.journal.taskStart(now, agent, task)
 }
 
 func (l *Ledger) taskEnded(agent, task string, err error) {
+	l.watch.taskEnded()
 	if err == nil {
 		l.total.AgentsDone++
 	} else {

@@ -20,7 +20,8 @@ type watch struct {
 	giveUpAfter time.Duration // 0: never
 	captures    []int         // multiples of stallAfter
 
-	last   sim.Instant // end of the latest step; start of the run before the first
+	busy   int         // tasks that are being worked on
+	last   sim.Instant // end of the latest step, or when work began, at first or after a pause
 	raised int         // episodes so far
 	open   int         // number of the open episode; 0: none
 	passed int         // of captures: those whose instant has been dealt with
@@ -43,7 +44,7 @@ const (
 // look says what is due. With orderWait comes how long it is until the next look: at most stallAfter,
 // so that whatever a step in between moves nearer is not missed.
 func (d *watch) look(now sim.Instant) (order, time.Duration) {
-	idle := now.Sub(d.last)
+	idle := d.idle(now)
 	wait := d.stallAfter
 	if d.passed < len(d.captures) {
 		if left := d.due(d.passed) - idle; left <= 0 {
@@ -62,6 +63,25 @@ func (d *watch) look(now sim.Instant) (order, time.Duration) {
 	return orderWait, wait
 }
 
+// idle returns for how long no step has finished although there was work. A pause in which nobody has a
+// task, such as the time before the first agent starts, is no stall.
+func (d *watch) idle(now sim.Instant) time.Duration {
+	if d.busy == 0 && d.open == 0 {
+		return 0
+	}
+	return now.Sub(d.last)
+}
+
+// taskStarted and taskEnded say that somebody works on one task more, or less.
+func (d *watch) taskStarted(now sim.Instant) {
+	if d.busy == 0 && d.open == 0 {
+		d.last = now
+	}
+	d.busy++
+}
+
+func (d *watch) taskEnded() { d.busy-- }
+
 // due returns how long after the latest step capture i is due.
 func (d *watch) due(i int) time.Duration { return time.Duration(d.captures[i]) * d.stallAfter }
 
@@ -73,7 +93,7 @@ func (d *watch) capture(now sim.Instant) (episode, shot int) {
 		d.raised++
 		d.open = d.raised
 	}
-	idle := now.Sub(d.last)
+	idle := d.idle(now)
 	for d.passed < len(d.captures) && d.due(d.passed) <= idle {
 		d.passed++
 	}

@@ -14,15 +14,16 @@ func TestWatch(t *testing.T) {
 	const m = time.Minute
 	type row struct {
 		at   time.Duration
-		do   string // "step" or "look"
+		do   string // "step", "look", "start" or "end" of a task
 		want string
 	}
 	for _, c := range []struct {
 		name   string
 		giveUp time.Duration
+		idle   bool // no task has been started at 0
 		rows   []row
 	}{
-		{"steps in time", 0, []row{
+		{"steps in time", 0, false, []row{
 			{0, "look", "wait 1m0s"},
 			{30 * time.Second, "step", "ended 0"},
 			{m, "look", "wait 30s"},
@@ -30,7 +31,7 @@ func TestWatch(t *testing.T) {
 			{90 * time.Second, "look", "wait 55s"},
 			{144 * time.Second, "look", "wait 1s"},
 		}},
-		{"a stall with all captures", 0, []row{
+		{"a stall with all captures", 0, false, []row{
 			{m - 1, "look", "wait 1ns"},
 			{m, "look", "capture 1.1"},
 			{m, "look", "wait 1m0s"},
@@ -43,7 +44,7 @@ func TestWatch(t *testing.T) {
 			{41 * m, "step", "ended 1"},
 			{41 * m, "look", "wait 1m0s"},
 		}},
-		{"a second stall", 0, []row{
+		{"a second stall", 0, false, []row{
 			{m, "look", "capture 1.1"},
 			{90 * time.Second, "step", "ended 1"},
 			{2 * m, "look", "wait 30s"},
@@ -51,27 +52,47 @@ func TestWatch(t *testing.T) {
 			{151 * time.Second, "step", "ended 2"},
 			{152 * time.Second, "step", "ended 0"},
 		}},
-		{"give up", 3 * m, []row{
+		{"give up", 3 * m, false, []row{
 			{m, "look", "capture 1.1"},
 			{2 * m, "look", "capture 1.2"},
 			{3 * m, "look", "give up"},
 			{3 * m, "look", "give up"},
 		}},
-		{"give up at a capture's instant: the capture first", 2 * m, []row{
+		{"give up at a capture's instant: the capture first", 2 * m, false, []row{
 			{m, "look", "capture 1.1"},
 			{2 * m, "look", "capture 1.2"},
 			{2 * m, "look", "give up"},
 		}},
-		{"a machine that was asleep makes one capture, not three", 0, []row{
+		{"a machine that was asleep makes one capture, not three", 0, false, []row{
 			{5 * m, "look", "capture 1.1"},
 			{5 * m, "look", "wait 1m0s"},
 		}},
-		{"asleep between two captures", 0, []row{
+		{"asleep between two captures", 0, false, []row{
 			{m, "look", "capture 1.1"},
 			{150 * time.Second, "look", "capture 1.2"},
 			{4 * m, "look", "capture 1.3"},
 		}},
-		{"time stands still and goes back", 0, []row{
+		{"nobody works yet, then somebody, then nobody again", 3 * m, true, []row{
+			{m, "look", "wait 1m0s"},
+			{10 * m, "look", "wait 1m0s"},
+			{610 * time.Second, "start", ""},
+			{11 * m, "look", "wait 10s"},
+			{670 * time.Second, "look", "capture 1.1"},
+			{680 * time.Second, "step", "ended 1"},
+			{680 * time.Second, "end", ""},
+			{20 * m, "look", "wait 1m0s"},
+			{21 * m, "start", ""},
+			{21*m + 59*time.Second, "look", "wait 1s"},
+			{22 * m, "look", "capture 2.1"},
+		}},
+		{"who works gives up in a stall", 3 * m, false, []row{
+			{m, "look", "capture 1.1"},
+			{90 * time.Second, "end", ""},
+			{2 * m, "look", "capture 1.2"},
+			{150 * time.Second, "start", ""},
+			{3 * m, "look", "give up"},
+		}},
+		{"time stands still and goes back", 0, false, []row{
 			{m, "look", "capture 1.1"},
 			{m, "look", "wait 1m0s"},
 			{m - 1, "look", "wait 1m0s"},
@@ -83,12 +104,20 @@ func TestWatch(t *testing.T) {
 			cfg := DefaultWatchdog()
 			cfg.GiveUpAfter = c.giveUp
 			d := newWatch(&cfg, 0)
+			if !c.idle {
+				d.taskStarted(0)
+			}
 			for i, r := range c.rows {
 				now := sim.Instant(r.at)
 				var got string
-				if r.do == "step" {
+				switch r.do {
+				case "start":
+					d.taskStarted(now)
+				case "end":
+					d.taskEnded()
+				case "step":
 					got = fmt.Sprintf("ended %d", d.step(now))
-				} else {
+				default:
 					switch due, wait := d.look(now); due {
 					case orderCapture:
 						episode, shot := d.capture(now)
@@ -149,6 +178,7 @@ func TestWatchAgainstPolling(t *testing.T) {
 // captureTimes plays steps as the watchdog's process does: it sleeps for as long as it is told.
 func captureTimes(cfg *Watchdog, steps []sim.Instant) (at []sim.Instant) {
 	d := newWatch(cfg, 0)
+	d.taskStarted(0)
 	wake := sim.Instant(0)
 	for _, step := range steps {
 		for wake <= step {
