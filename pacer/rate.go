@@ -83,19 +83,24 @@ func (c *call) keepRate(ctx context.Context, req *openai.ChatCompletionRequest) 
 	return err
 }
 
-// promptTokens estimates the prompt of a request from its text. Tool definitions and images are not
-// counted.
+// promptTokens estimates the prompt of a request from its text. Tool definitions are not counted.
 func promptTokens(req *openai.ChatCompletionRequest) int {
 	bytes := 0
 	for i := range req.Messages {
-		m := &req.Messages[i]
-		bytes += len(m.Content) + len(m.ReasoningContent)
-		for j := range m.MultiContent {
-			bytes += len(m.MultiContent[j].Text)
-		}
-		for j := range m.ToolCalls {
-			bytes += len(m.ToolCalls[j].Function.Name) + len(m.ToolCalls[j].Function.Arguments)
-		}
+		bytes += TextBytes(&req.Messages[i])
 	}
 	return (bytes + BytesPerToken - 1) / BytesPerToken
+}
+
+// TextBytes returns how many bytes of text a message has, from which its tokens can be estimated:
+// content, reasoning, and the names and arguments of tool calls. Images are not counted.
+func TextBytes(m *openai.ChatCompletionMessage) int {
+	n := len(m.Content) + len(m.ReasoningContent)
+	for i := range m.MultiContent {
+		n += len(m.MultiContent[i].Text)
+	}
+	for i := range m.ToolCalls {
+		n += len(m.ToolCalls[i].Function.Name) + len(m.ToolCalls[i].Function.Arguments)
+	}
+	return n
 }

@@ -28,7 +28,7 @@ func ReadPrompt(c *openai.ChatCompletionRequest) Prompt {
 	var asked *openai.ChatCompletionMessage
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		textBytes += messageBytes(m)
+		textBytes += pacer.TextBytes(m)
 		switch m.Role {
 		case openai.ChatMessageRoleUser:
 			p.Round++
@@ -46,17 +46,6 @@ func ReadPrompt(c *openai.ChatCompletionRequest) Prompt {
 		}
 	}
 	return p
-}
-
-func messageBytes(m *openai.ChatCompletionMessage) int {
-	n := len(m.Content) + len(m.ReasoningContent)
-	for i := range m.MultiContent {
-		n += len(m.MultiContent[i].Text)
-	}
-	for i := range m.ToolCalls {
-		n += len(m.ToolCalls[i].Function.Name) + len(m.ToolCalls[i].Function.Arguments)
-	}
-	return n
 }
 
 // nextStep returns the name of step k (counted from 0) that the message asks for, or "".
