@@ -68,3 +68,21 @@ func TestInterruptedWhileAsking(t *testing.T) {
 		t.Errorf("something was written: %v", err)
 	}
 }
+
+// TestLostDirectory: a bundle that is taken away under a run is one error, in one line, and the run goes
+// on without it.
+func TestLostDirectory(t *testing.T) {
+	s, err := Lookup("healthy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "bundle")
+	o := Options{Out: out, Watch: func(func() harness.Progress) { _ = os.RemoveAll(out) }}
+	r, err := Run(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.WriteErr == nil || strings.Contains(r.WriteErr.Error(), "\n") || !r.Verdict.Reproduced {
+		t.Errorf("write error %v, reproduced %v", r.WriteErr, r.Verdict.Reproduced)
+	}
+}

@@ -2,7 +2,6 @@ package repro
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"example.com/wedge/agents"
@@ -50,7 +49,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	}
 	r := a.result()
 	b.WriteJSON(bundle.VerdictFile, r.Document())
-	r.WriteErr = errors.Join(a.report.WriteErr, b.Close())
+	r.WriteErr = b.Close() // its first failure, whenever that was
 	return r, nil
 }
 
