@@ -33,5 +33,5 @@
 // it (as [Queue] does), and passed on if its context has been cancelled meanwhile; or it looks again
 // (as users of [Cond] do).
 //
-// The package imports the standard library only, and is imported by everything else.
+// The package imports the standard library only, and stands below all that runs in a world.
 package sim

@@ -37,5 +37,5 @@
 // [Client] is the servers' client in memory, a pacer.Backend. An HTTP front submits requests itself,
 // see [Stack.Submit] and [Handle].
 //
-// The package may import harness/sim, harness/fault and pacer (for the types on the boundary).
+// The package may import harness/sim, harness/fault, and for the types on the boundary pacer and go-openai.
 package serving
