@@ -32,6 +32,7 @@
 // number of the call within the task, so that it depends on neither the policy nor on what other
 // agents do.
 //
-// The package may import harness/sim, harness/fault, pacer, agents/workload and go-openai. It waits through its
-// world only, except for the file operations of [Directory], which belongs to worlds on the wall.
+// The package may import harness/sim, harness/fault, pacer, agents/workload and go-openai. It waits
+// through its world only, except for the file operations of [Directory], which belongs to worlds on
+// the wall.
 package agents
