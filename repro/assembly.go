@@ -35,8 +35,9 @@ type assembly struct {
 	workspace agents.Workspace
 	fleet     *harness.Fleet
 
-	report *harness.Report
-	closes []func() // what is to be taken down, last first
+	episodes episodes // seen by the process that captures
+	report   *harness.Report
+	closes   []func() // what is to be taken down, last first
 }
 
 // run builds the parts and runs them in the world.
@@ -167,7 +168,11 @@ func (a *assembly) fleetOptions() harness.Options {
 		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon,
 		Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls,
 		Servers: a.gauges, Router: a.routerLog,
-		Judge:  func(now, before *harness.Evidence) any { return a.judge(now, before) },
+		Judge: func(now, before *harness.Evidence) any {
+			v := a.judge(now, before)
+			a.episodes.see(v, now)
+			return v
+		},
 		Bundle: a.bundle, Dumps: a.o.Dumps, Setup: setup,
 	}
 }

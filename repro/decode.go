@@ -211,13 +211,13 @@ func (d *document) check(n ast.Node, t reflect.Type, field string) error {
 }
 
 func (d *document) checkDuration(n ast.Node, field string) error {
-	text := n.GetToken().Value
+	text := found(n)
 	if n.Type() == ast.IntegerType && text == "0" {
 		return d.errorAt(n, field, "found 0, want a duration with its unit such as 0s")
 	}
 	v, err := time.ParseDuration(text)
 	if err != nil {
-		return d.errorAt(n, field, "found %q, want a duration with its unit such as 60s or 1m30s", text)
+		return d.errorAt(n, field, "found %s, want a duration of less than 290 years with its unit, such as 60s or 1m30s", quoted(text))
 	}
 	if v < 0 {
 		return d.errorAt(n, field, "found %s, want a duration of 0s or more", text)
@@ -228,7 +228,7 @@ func (d *document) checkDuration(n ast.Node, field string) error {
 func (d *document) checkStruct(n ast.Node, t reflect.Type, field string) error {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
-		return d.errorAt(n, field, "found %q, want a block of fields: %s", n.GetToken().Value, strings.Join(fieldNames(t), ", "))
+		return d.errorAt(n, field, "found %s, want a block of fields: %s", quoted(found(n)), strings.Join(fieldNames(t), ", "))
 	}
 	for _, v := range m.Values {
 		key := v.Key.GetToken().Value
@@ -246,7 +246,7 @@ func (d *document) checkStruct(n ast.Node, t reflect.Type, field string) error {
 func (d *document) checkSlice(n ast.Node, t reflect.Type, field string) error {
 	s, ok := n.(*ast.SequenceNode)
 	if !ok {
-		return d.errorAt(n, field, "found %q, want a list", n.GetToken().Value)
+		return d.errorAt(n, field, "found %s, want a list", quoted(found(n)))
 	}
 	for i, v := range s.Values {
 		if err := d.check(v, t.Elem(), fmt.Sprintf("%s[%d]", field, i)); err != nil {
@@ -257,16 +257,17 @@ func (d *document) checkSlice(n ast.Node, t reflect.Type, field string) error {
 }
 
 func (d *document) checkScalar(n ast.Node, t reflect.Type, field string) error {
-	text := n.GetToken().Value
-	bad := func(want string) error { return d.errorAt(n, field, "found %q, want %s", text, want) }
+	text := found(n)
+	bad := func(want string) error { return d.errorAt(n, field, "found %s, want %s", quoted(text), want) }
 	switch t.Kind() {
 	case reflect.Int, reflect.Int64, reflect.Int32:
-		if _, err := strconv.ParseInt(text, 10, 64); err != nil || n.Type() != ast.IntegerType {
-			return bad("a whole number")
+		// Written back it must be the same: to YAML, 010 is eight.
+		if v, err := strconv.ParseInt(text, 10, 64); err != nil || n.Type() != ast.IntegerType || strconv.FormatInt(v, 10) != text {
+			return bad("a whole number in plain digits")
 		}
 	case reflect.Uint64:
-		if _, err := strconv.ParseUint(text, 10, 64); err != nil || n.Type() != ast.IntegerType {
-			return bad("a whole number of 0 or more")
+		if v, err := strconv.ParseUint(text, 10, 64); err != nil || n.Type() != ast.IntegerType || strconv.FormatUint(v, 10) != text {
+			return bad("a whole number from 0 to 18446744073709551615 in plain digits")
 		}
 	case reflect.Float64:
 		v, err := strconv.ParseFloat(text, 64)
@@ -284,6 +285,34 @@ func (d *document) checkScalar(n ast.Node, t reflect.Type, field string) error {
 		}
 	}
 	return nil
+}
+
+// found is what stands at a node, in words where it is no single value.
+func found(n ast.Node) string {
+	switch n.Type() {
+	case ast.MappingType, ast.MappingValueType:
+		return aBlock
+	case ast.SequenceType:
+		return aList
+	}
+	return n.GetToken().Value
+}
+
+const (
+	aBlock = "a block"
+	aList  = "a list"
+)
+
+// quoted quotes what was found, unless it is words for it, and cuts what is too long for a line.
+func quoted(text string) string {
+	if text == aBlock || text == aList {
+		return text
+	}
+	const most = 80
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return strconv.Quote(text)
 }
 
 func join(field, key string) string {

@@ -16,6 +16,7 @@ type Result struct {
 	// Verdict is that of the episode that matters most: the one that was open when the run ended, else
 	// the gravest, and of those the longest; or of the run as a whole if nothing stalled.
 	Verdict  diagnose.Verdict
+	Episode  int                // number of that episode, counted from 1 over the run; 0: nothing stalled
 	Episodes []diagnose.Verdict // those kept, in order
 	Evidence *harness.Evidence  // behind Verdict
 	End      diagnose.Conclusion
@@ -38,8 +39,8 @@ func (a *assembly) result() *Result {
 		r.Episodes = append(r.Episodes, e.Verdict.(diagnose.Verdict)) // which is what judge made
 	}
 	r.End = diagnose.Final(a.report.End, r.Episodes, ending(a.report.Why))
-	if main := r.mainEpisode(); main >= 0 {
-		r.Verdict, r.Evidence = r.Episodes[main], a.report.Episodes[main].Latest
+	if main := a.episodes.main(); main.evidence != nil {
+		r.Verdict, r.Evidence, r.Episode = main.verdict, main.evidence, main.evidence.Episode
 	} else {
 		r.Verdict, r.Evidence = a.judge(a.report.End, nil), a.report.End
 	}
@@ -54,22 +55,43 @@ func (a *assembly) result() *Result {
 	return r
 }
 
-// mainEpisode returns the index of the episode that matters most, or -1.
-func (r *Result) mainEpisode() int {
-	best := -1
-	for i := range r.Episodes {
-		if best < 0 || graver(&r.Episodes[i], &r.Episodes[best]) {
-			best = i
+// episodes finds the episode that matters most as they are judged. Of a long run only some are kept,
+// and it need not be one of them.
+type episodes struct {
+	open  judged // the one that has not ended, if there is one
+	worst judged // of those that have
+}
+
+// judged is an episode with its latest verdict.
+type judged struct {
+	verdict  diagnose.Verdict
+	evidence *harness.Evidence // nil: none
+}
+
+// see takes in a verdict. An episode is judged at each capture and at its end.
+func (e *episodes) see(v diagnose.Verdict, ev *harness.Evidence) {
+	switch {
+	case ev.Episode == 0: // the end of the run
+	case v.Open():
+		e.open = judged{v, ev}
+	default:
+		e.open = judged{}
+		if e.worst.evidence == nil || graver(&v, &e.worst.verdict) {
+			e.worst = judged{v, ev}
 		}
 	}
-	return best
+}
+
+// main returns the episode that matters most.
+func (e *episodes) main() judged {
+	if e.open.evidence != nil {
+		return e.open
+	}
+	return e.worst
 }
 
 func graver(a, b *diagnose.Verdict) bool {
-	switch {
-	case a.Open() != b.Open():
-		return a.Open()
-	case a.Outcome.Hang() != b.Outcome.Hang():
+	if a.Outcome.Hang() != b.Outcome.Hang() {
 		return a.Outcome.Hang()
 	}
 	return a.StalledForS > b.StalledForS
@@ -84,7 +106,8 @@ type Document struct {
 
 // RunFacts is what is known of a run as a whole. Durations are in seconds of the run's own clock.
 type RunFacts struct {
-	Ended     string        `json:"ended"` // why: "completed", "horizon", "gave_up" or "interrupted"
+	Episode   int           `json:"episode"` // number of the stall that the verdict is about, counted from 1; 0: of none
+	Ended     string        `json:"ended"`   // why: "completed", "horizon", "gave_up" or "interrupted"
 	EndedAtS  float64       `json:"ended_at_s"`
 	Summary   string        `json:"summary"`
 	Stalls    int           `json:"stalls"` // episodes in all
@@ -107,7 +130,8 @@ type EpisodeFact struct {
 // Document returns the result in its JSON form.
 func (r *Result) Document() Document {
 	facts := RunFacts{
-		Ended: r.Report.Why.String(), EndedAtS: r.Report.End.At.Seconds(), Summary: r.End.Summary,
+		Episode: r.Episode,
+		Ended:   r.Report.Why.String(), EndedAtS: r.Report.End.At.Seconds(), Summary: r.End.Summary,
 		Stalls: r.Report.Stalls, Episodes: []EpisodeFact{}, Failures: []string{},
 		Steps: r.Report.Totals.Steps, TraceHash: r.TraceHash, Events: r.Steps,
 	}

@@ -75,7 +75,11 @@ func ReadFile(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, &InputError{Source: path, Msg: underlying(err)}
 	}
-	return Parse(path, text)
+	s, err := Parse(path, text)
+	if err == nil && s.doc.root == nil {
+		return nil, &InputError{Source: path, Msg: "found nothing in it, want a scenario (wedge repro NAME --print shows one)"}
+	}
+	return s, err
 }
 
 // underlying is the reason of a file error without the path, which the caller names.
@@ -105,7 +109,7 @@ func Parse(source string, text []byte) (*Scenario, error) {
 func (s *Scenario) Set(path, value string) error {
 	source := fmt.Sprintf("--set %s=%s", path, value)
 	keys := strings.Split(path, ".")
-	if slices.ContainsFunc(keys, notAKey) || strings.ContainsAny(value, "\r\n") {
+	if slices.ContainsFunc(keys, notAKey) || strings.TrimSpace(value) == "" || strings.ContainsAny(value, "\r\n") {
 		return &InputError{Source: source, Msg: "want path=value in one line, such as policy.idle=60s"}
 	}
 	var target any = s
@@ -220,15 +224,27 @@ func (s *Scenario) validateOwn() error {
 	case s.Horizon <= 0 || s.Horizon > horizonMax:
 		return s.bad("", fmt.Errorf("horizon: found %v, want more than 0s and at most %v", s.Horizon, horizonMax))
 	case s.Expect.Outcome != "" && !slices.Contains(diagnose.Outcomes(), s.Expect.Outcome):
-		return s.bad("expect", fmt.Errorf("outcome: found %q, want one of %v", s.Expect.Outcome, diagnose.Outcomes()))
+		return s.bad("expect", fmt.Errorf("outcome: found %q, want one of %s", s.Expect.Outcome, oneOf(diagnose.Outcomes())))
 	case s.Expect.FinalOutcome != "" && !slices.Contains(diagnose.Outcomes(), s.Expect.FinalOutcome):
-		return s.bad("expect", fmt.Errorf("final_outcome: found %q, want one of %v", s.Expect.FinalOutcome, diagnose.Outcomes()))
+		return s.bad("expect", fmt.Errorf("final_outcome: found %q, want one of %s", s.Expect.FinalOutcome, oneOf(diagnose.Outcomes())))
 	case s.Expect.Layer != "" && !slices.Contains(diagnose.Layers(), s.Expect.Layer):
-		return s.bad("expect", fmt.Errorf("layer: found %q, want one of %v", s.Expect.Layer, diagnose.Layers()))
+		return s.bad("expect", fmt.Errorf("layer: found %q, want one of %s", s.Expect.Layer, oneOf(diagnose.Layers())))
 	case s.Expect.Cause != "" && !slices.Contains(diagnose.Causes(), s.Expect.Cause):
-		return s.bad("expect", fmt.Errorf("cause: found %q, want one of %v", s.Expect.Cause, diagnose.Causes()))
+		return s.bad("expect", fmt.Errorf("cause: found %q, want one of %s", s.Expect.Cause, oneOf(diagnose.Causes())))
 	}
 	return nil
+}
+
+// oneOf lists names for a message.
+func oneOf[T ~string](names []T) string {
+	var b strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(name))
+	}
+	return b.String()
 }
 
 func notInName(r rune) bool {
@@ -240,6 +256,9 @@ func (s *Scenario) validateFaults() error {
 		block := fmt.Sprintf("faults[%d]", i)
 		if err := f.Validate(); err != nil {
 			return s.bad(block, err)
+		}
+		if f.Tool != "" && !slices.Contains(s.Workflow.Tools, f.Tool) {
+			return s.bad(block, fmt.Errorf("tool: found %q, want one of the workflow's: %s", f.Tool, strings.Join(s.Workflow.Tools, ", ")))
 		}
 		if slices.IndexFunc(s.Faults, func(o fault.Fault) bool { return o.ID == f.ID }) != i {
 			return s.bad(block, fmt.Errorf("id: found %q twice, want ids that differ", f.ID))
