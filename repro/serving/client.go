@@ -24,6 +24,7 @@ type Client struct {
 	s           *Stack
 	connections *sim.Semaphore // nil: no limit
 	index       int            // 0: what the index of every tool call points to
+	spare       *body          // those whose streams have been closed, by next; guarded by the monitor
 }
 
 var _ pacer.Backend = (*Client)(nil)
@@ -49,14 +50,42 @@ func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatComp
 	if a.Connected != nil {
 		a.Connected()
 	}
-	st := &stream{ctx: ctx, c: c, lease: lease, model: req.Model}
-	st.usage = req.StreamOptions != nil && req.StreamOptions.IncludeUsage
-	st.h.submit(c.s, &q)
+	b := c.unused()
+	b.ctx, b.lease, b.model = ctx, lease, req.Model
+	b.usage = req.StreamOptions != nil && req.StreamOptions.IncludeUsage
+	b.h.submit(c.s, &q)
+	st := &stream{b, b.turn}
 	if err := st.h.WaitHeaders(ctx); err != nil {
 		_ = st.Close() // nothing is left that could be lost
 		return nil, c.s.statusError(err)
 	}
 	return st, nil
+}
+
+// unused returns a body in which nothing is set but the client and the turn.
+func (c *Client) unused() *body {
+	c.s.w.Lock()
+	defer c.s.w.Unlock()
+	b := c.spare
+	if b == nil {
+		return &body{c: c}
+	}
+	c.spare, b.next = b.next, nil
+	return b
+}
+
+// reuse keeps the body of a stream that has been closed for unused, unless the servers will come back
+// to its request.
+func (c *Client) reuse(b *body) {
+	c.s.w.Lock()
+	defer c.s.w.Unlock()
+	turn, pinned := b.turn+1, b.h.r.timed.pos > 0
+	if pinned {
+		b.turn = turn
+		return
+	}
+	*b = body{c: c, turn: turn, next: c.spare}
+	c.spare = b
 }
 
 // connect takes a connection out of the pool, or makes one.

@@ -10,13 +10,21 @@ import (
 	"example.com/wedge/pacer"
 )
 
-// stream is the answer to a client in memory. It hands out few chunks. The first one comes when the
-// first token does, and has all of the answer's first section, mostly its reasoning: a receiver that
-// puts texts together then has nothing to copy. So the text runs ahead of the tokens, but never
-// beyond what will arrive in the end; Progress is exact. The rest comes when the answer is complete.
+// stream is the answer to a client in memory, until it is closed: its body is used for other answers
+// then, and says by its turn that it is somebody else's.
 type stream struct {
-	ctx   context.Context // of Open, which ends Recv too
+	*body
+	turn uint64
+}
+
+// body is what a stream hands out, in few chunks. The first one comes when the first token does, and
+// has all of the answer's first section, mostly its reasoning: a receiver that puts texts together
+// then has nothing to copy. So the text runs ahead of the tokens, but never beyond what will arrive in
+// the end; Progress is exact. The rest comes when the answer is complete.
+type body struct {
 	c     *Client
+	turn  uint64          // guarded by the monitor
+	ctx   context.Context // of Open, which ends Recv too
 	h     Handle
 	lease sim.Lease
 	model string
@@ -26,6 +34,7 @@ type stream struct {
 
 	choices [3]openai.ChatCompletionStreamChoice // those of the chunks handed out
 	used    int
+	next    *body // a spare one of the client's
 }
 
 // streamState is what the stream hands out next.
@@ -42,101 +51,125 @@ const (
 var _ pacer.Stream = (*stream)(nil)
 
 // Recv implements pacer.Stream.
-func (st *stream) Recv() (openai.ChatCompletionStreamResponse, error) {
-	chunk, err := st.next()
-	if err != nil {
-		_ = st.Close() // as net/http does with a body that has ended
+func (st *stream) Recv() (chunk openai.ChatCompletionStreamResponse, err error) {
+	if !st.open() {
+		return chunk, errLeft
+	}
+	if err = st.receive(&chunk); err != nil {
+		_ = st.end() // as net/http does with a body that has ended
 	}
 	return chunk, err
 }
 
-func (st *stream) next() (openai.ChatCompletionStreamResponse, error) {
-	if st.state == streamFirst {
-		return st.first()
+// open says whether the stream has not been closed.
+func (st *stream) open() bool {
+	st.c.s.w.Lock()
+	defer st.c.s.w.Unlock()
+	return st.turn == st.body.turn
+}
+
+// Progress implements pacer.Stream.
+func (st *stream) Progress() pacer.Progress {
+	if st.turn != st.body.turn {
+		return pacer.Progress{}
 	}
-	if st.state == streamRest {
-		if err := st.h.waitEnd(st.ctx); err != nil {
-			return openai.ChatCompletionStreamResponse{}, err
-		}
-		if st.given < st.h.r.reply.tokens {
-			return st.text(st.h.r.reply.tokens), nil
-		}
-		st.state = streamFinish
+	return st.h.Progress()
+}
+
+// Close implements pacer.Stream. It may be called more than once.
+func (st *stream) Close() error {
+	if !st.open() {
+		return nil
 	}
-	switch st.state {
+	err := st.end()
+	st.c.reuse(st.body)
+	return err
+}
+
+// receive fills in the next chunk, which is empty.
+func (b *body) receive(chunk *openai.ChatCompletionStreamResponse) error {
+	if b.state == streamFirst {
+		return b.first(chunk)
+	}
+	if b.state == streamRest {
+		if err := b.h.waitEnd(b.ctx); err != nil {
+			return err
+		}
+		if b.given < b.h.r.reply.tokens {
+			b.text(chunk, b.h.r.reply.tokens)
+			return nil
+		}
+		b.state = streamFinish
+	}
+	switch b.state {
 	case streamFinish:
-		st.state = streamUsage
-		choice := st.choice()
-		choice[0].FinishReason = st.h.r.reply.finish
-		return st.chunk(choice), nil
+		b.state = streamUsage
+		choice := b.choice()
+		choice[0].FinishReason = b.h.r.reply.finish
+		b.fill(chunk, choice)
+		return nil
 	case streamUsage:
-		st.state = streamEnd
-		if st.usage {
-			chunk := st.chunk([]openai.ChatCompletionStreamChoice{})
-			usage := st.h.Usage()
+		b.state = streamEnd
+		if b.usage {
+			b.fill(chunk, []openai.ChatCompletionStreamChoice{})
+			usage := b.h.Usage()
 			chunk.Usage = &usage
-			return chunk, nil
+			return nil
 		}
 	}
-	return openai.ChatCompletionStreamResponse{}, io.EOF
+	return io.EOF
 }
 
 // first waits for the first token.
-func (st *stream) first() (openai.ChatCompletionStreamResponse, error) {
-	tokens, err := st.h.waitFirst(st.ctx)
+func (b *body) first(chunk *openai.ChatCompletionStreamResponse) error {
+	tokens, err := b.h.waitFirst(b.ctx)
 	if err != nil {
-		return openai.ChatCompletionStreamResponse{}, err
+		return err
 	}
-	st.state = streamRest
-	chunk := st.text(tokens)
+	b.state = streamRest
+	b.text(chunk, tokens)
 	chunk.Choices[0].Delta.Role = openai.ChatMessageRoleAssistant
-	return chunk, nil
+	return nil
 }
 
-// text makes a chunk of the text up to the given number of tokens, or of the first of it.
-func (st *stream) text(tokens int) openai.ChatCompletionStreamResponse {
-	part := st.h.r.reply.part(st.given, tokens)
-	st.given += part.Tokens
-	choice := st.choice()
+// text fills a chunk with the text up to the given number of tokens, or with the first of it.
+func (b *body) text(chunk *openai.ChatCompletionStreamResponse, tokens int) {
+	part := b.h.r.reply.part(b.given, tokens)
+	b.given += part.Tokens
+	choice := b.choice()
 	d := &choice[0].Delta
 	d.ReasoningContent, d.Content = part.Reasoning, part.Content
 	if part.Arguments != "" {
 		d.ToolCalls = []openai.ToolCall{{
-			Index:    &st.c.index,
-			ID:       st.h.r.ID,
+			Index:    &b.c.index,
+			ID:       b.h.r.ID,
 			Type:     openai.ToolTypeFunction,
 			Function: openai.FunctionCall{Name: part.Tool, Arguments: part.Arguments},
 		}}
 	}
-	return st.chunk(choice)
+	b.fill(chunk, choice)
 }
 
-// choice returns room for a choice. The first few are part of the stream, and none is used twice.
-func (st *stream) choice() []openai.ChatCompletionStreamChoice {
-	if st.used == len(st.choices) {
+// choice returns room for a choice. The first few are part of the body, and none is used twice for
+// one stream.
+func (b *body) choice() []openai.ChatCompletionStreamChoice {
+	if b.used == len(b.choices) {
 		return make([]openai.ChatCompletionStreamChoice, 1)
 	}
-	st.used++
-	return st.choices[st.used-1 : st.used : st.used]
+	b.used++
+	return b.choices[b.used-1 : b.used : b.used]
 }
 
-func (st *stream) chunk(choices []openai.ChatCompletionStreamChoice) openai.ChatCompletionStreamResponse {
-	return openai.ChatCompletionStreamResponse{
-		ID:      st.h.r.ID,
-		Object:  "chat.completion.chunk",
-		Created: st.h.r.arrived.Time().Unix(),
-		Model:   st.model,
-		Choices: choices,
-	}
+func (b *body) fill(chunk *openai.ChatCompletionStreamResponse, choices []openai.ChatCompletionStreamChoice) {
+	chunk.ID, chunk.Model = b.h.r.ID, b.model
+	chunk.Object, chunk.Created = "chat.completion.chunk", b.h.r.arrived.Time().Unix()
+	chunk.Choices = choices
 }
 
-// Progress implements pacer.Stream.
-func (st *stream) Progress() pacer.Progress { return st.h.Progress() }
-
-// Close implements pacer.Stream. It may be called more than once.
-func (st *stream) Close() error {
-	st.h.Cancel()
-	lease := st.lease
-	st.lease = sim.Lease{}
+// end says that the client has left, and gives the connection back. It may be called more than once.
+func (b *body) end() error {
+	b.h.Cancel()
+	lease := b.lease
+	b.lease = sim.Lease{}
 	return lease.Release()
 }
