@@ -39,7 +39,8 @@ type Attempt struct {
 // Stream is a response that is being received. Its methods are called by one process, except
 // Progress.
 type Stream interface {
-	// Recv waits for the next chunk. io.EOF is the regular end, after [DONE].
+	// Recv waits for the next chunk. io.EOF is the regular end, after [DONE]. The slices of a chunk
+	// belong to the stream and hold until Close; texts and usage may be kept.
 	Recv() (openai.ChatCompletionStreamResponse, error)
 
 	// Progress says what has arrived so far, at the instant of the call and with the monitor held.

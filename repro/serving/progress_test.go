@@ -8,6 +8,7 @@ import (
 
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
 	"example.com/wedge/repro/serving"
 )
 
@@ -95,4 +96,40 @@ func TestProgress(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestClosedStream checks that a stream that has been closed is nobody's any more: to close it again,
+// to read it or to ask for its progress does nothing to the stream that came after it.
+func TestClosedStream(t *testing.T) {
+	setup{}.run(t, 1, func(p *play) {
+		open := func(id string) pacer.Stream {
+			st, err := p.client.Open(p.ctx, &pacer.Attempt{ID: id}, prompt(100, 50))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+		first := open("first")
+		p.must(first.Close())
+		second := open("second")
+		if _, err := second.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		p.sleep(100 * time.Millisecond)
+		p.must(first.Close())
+		if chunk, err := first.Recv(); err == nil || chunk.ID != "" {
+			t.Errorf("a closed stream gives %+v", chunk)
+		}
+		p.w.Lock()
+		closed, other := first.Progress(), second.Progress()
+		p.w.Unlock()
+		if closed != (pacer.Progress{}) || other.Tokens < 2 {
+			t.Errorf("progress %+v of the closed stream, %+v of the other", closed, other)
+		}
+		if chunk, err := second.Recv(); err != nil || chunk.ID != "second" {
+			t.Errorf("the other stream gives %+v, %v", chunk, err)
+		}
+		p.must(second.Close())
+		p.atRest()
+	})
 }
