@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"example.com/wedge/agents"
@@ -47,7 +48,7 @@ func (a *assembly) run(ctx context.Context) error {
 		return err
 	}
 	if a.o.Watch != nil {
-		a.o.Watch(a.ledger.Progress)
+		a.o.Watch(a.progress())
 	}
 	var failed error
 	err := a.w.Run(ctx, func(ctx context.Context) { a.report, failed = a.fleet.Run(ctx) })
@@ -60,6 +61,18 @@ func (a *assembly) run(ctx context.Context) error {
 		return fmt.Errorf("repro: the run broke off: %w", err)
 	}
 	return nil
+}
+
+// progress returns what may be asked for the run's progress from outside. A virtual world has no lock
+// to ask under, so there the process that reads the gauges leaves a copy behind.
+func (a *assembly) progress() func() harness.Progress {
+	m, ok := a.gauges.(*inMemory)
+	if !ok {
+		return a.ledger.Progress
+	}
+	m.after = func() { m.progress.Store(new(a.ledger.Progress())) }
+	m.after()
+	return func() harness.Progress { return *m.progress.Load() }
 }
 
 func (a *assembly) takeDown() {
@@ -116,6 +129,9 @@ type inMemory struct {
 	stack *serving.Stack
 	read  []serving.Gauge // room for one reading, which is copied by whoever asked
 	given []harness.Gauge
+
+	after    func() // called after each reading; nil: nobody watches
+	progress atomic.Pointer[harness.Progress]
 }
 
 var _ harness.Servers = (*inMemory)(nil)
@@ -124,6 +140,9 @@ var _ harness.Servers = (*inMemory)(nil)
 func (m *inMemory) Gauges(context.Context) ([]harness.Gauge, error) {
 	m.read = m.stack.AppendGauges(m.read[:0])
 	m.given = appendGauges(m.given[:0], m.read)
+	if m.after != nil {
+		m.after()
+	}
 	return m.given, nil
 }
 
@@ -147,6 +166,9 @@ func (a *assembly) buildWorkspace() error {
 	}
 	a.closes = append(a.closes, func() { _ = dir.Close() }) // nothing is written through it any more
 	a.workspace = dir
+	if a.o.Server != nil && a.o.Server.APIKey != "" {
+		a.workspace = redacting{dir, a.o.Server.APIKey}
+	}
 	return nil
 }
 

@@ -217,7 +217,7 @@ func (d *document) checkDuration(n ast.Node, field string) error {
 	}
 	v, err := time.ParseDuration(text)
 	if err != nil {
-		return d.errorAt(n, field, "found %s, want a duration of less than 290 years with its unit, such as 60s or 1m30s", quoted(text))
+		return d.errorAt(n, field, "found %s, want a duration with its unit, such as 60s or 1m30s, of at most 2562047h", quoted(text))
 	}
 	if v < 0 {
 		return d.errorAt(n, field, "found %s, want a duration of 0s or more", text)

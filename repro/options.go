@@ -36,8 +36,9 @@ type Options struct {
 	// Shuffle lets the virtual world choose among what is due at one instant, by the seed.
 	Shuffle bool
 
-	// Watch is called when the run begins, with a function that tells how it goes. On the wall that may
-	// be called at any time, from any goroutine, until Run returns; in virtual time it must not be.
+	// Watch is called when the run begins, with a function that tells how it goes. That may be called at
+	// any time, from any goroutine, until Run returns. In virtual time it tells how things were when the
+	// gauges were last read.
 	Watch func(progress func() harness.Progress)
 }
 

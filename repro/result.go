@@ -149,8 +149,15 @@ func (r *Result) Story() string {
 	t := &r.Report.Totals
 	var b strings.Builder
 	b.WriteString(r.End.Summary)
-	fmt.Fprintf(&b, " %d calls completed, %d attempts, %d stall episodes.", t.CallsCompleted, t.Attempts, r.Report.Stalls)
+	fmt.Fprintf(&b, " %s completed, %s, %s.", plural(t.CallsCompleted, "call"), plural(t.Attempts, "attempt"), plural(r.Report.Stalls, "stall"))
 	return b.String()
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Expectation says in words what verdict was expected.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -13,8 +14,11 @@ import (
 	"example.com/wedge/repro/serving/api"
 )
 
-// answerWithin is how long a real server may take to say that it is there.
-const answerWithin = 10 * time.Second
+// How long a real server may take to say that it is there, and to show its gauges at the usual place.
+const (
+	answerWithin = 10 * time.Second
+	gaugesWithin = 3 * time.Second
+)
 
 // check finds out whether the server answers at all, before anything is written. Any HTTP answer will
 // do: not every server lists its models. If the context is cancelled, the error is its cause.
@@ -36,6 +40,10 @@ func (srv *Server) check(outer context.Context) error {
 	}
 	if cause := context.Cause(outer); cause != nil {
 		return cause
+	}
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err // the rest is said already
 	}
 	tried := fmt.Sprintf("GET %s/models for up to %v", strings.TrimRight(srv.BaseURL, "/"), answerWithin)
 	return &ServerError{Tried: tried, Err: err}

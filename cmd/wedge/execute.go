@@ -19,12 +19,12 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 		return nil, &exitError{code: exitFailed, err: fmt.Errorf("goroutine labels: %w", err)}
 	}
 	stop := func() {}
-	if wall := o.Clock == repro.ClockWall; f.verbose || wall && !f.quiet {
+	if !f.quiet {
 		o.Watch = func(progress func() harness.Progress) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "wedge: running %s, seed %d, on the %s clock; %s\n", s.Name, s.Seed, o.Clock, evidenceIn(o.Out))
-			if wall && !f.quiet {
-				stop = showProgress(cmd.ErrOrStderr(), progress, s.Fleet.Agents)
+			if f.verbose || o.Clock == repro.ClockWall {
+				fmt.Fprintf(cmd.ErrOrStderr(), "wedge: running %s, seed %d, on the %s clock; %s\n", s.Name, s.Seed, o.Clock, evidenceIn(o.Out))
 			}
+			stop = showProgress(cmd.ErrOrStderr(), progress, s.Fleet.Agents)
 		}
 	}
 	began := time.Now()

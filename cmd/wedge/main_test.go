@@ -126,6 +126,20 @@ func withoutReplay(t *testing.T, document string) string {
 	return string(b)
 }
 
+// TestReproOfAFile compares a file of the user's own with what it expects.
+func TestReproOfAFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for expect, want := range map[string]int{"completed": exitOK, "wedged": exitMismatch} {
+		text := "name: mine\nfleet: {agents: 2}\nworkflow: {rounds: 1}\nexpect: {final_outcome: " + expect + "}\n"
+		if err := os.WriteFile("mine.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, errs, code := wedgeHere(t, "repro", "mine.yaml", "--out", "-"); code != want || !strings.Contains(out, "replay    wedge repro mine.yaml --seed 1") {
+			t.Errorf("expect %s: exit code %d, want %d: %s%s", expect, code, want, out, errs)
+		}
+	}
+}
+
 func TestIdleLimitCuresSilentStreams(t *testing.T) {
 	out, errs, code := wedge(t, "repro", "silent-stream", "--set", "policy.idle=60s", "--json", "--out", "-")
 	var v struct {
@@ -169,6 +183,9 @@ func TestBadInput(t *testing.T) {
 		"trace.csv":     "session_id,round_idx,prefix_len,input_len,output_len,tool_wait_after_ms\n0,0,0,many,10,5\n",
 		"torn.yaml":     "fleet: {agents: 3\n",
 		"good.yaml":     "name: good\n",
+		"empty.yaml":    "# nothing\n",
+		"octal.yaml":    "fleet: {agents: 010}\n",
+		"tool.yaml":     "faults:\n  - {id: a, where: tool, what: hang, tool: delete}\n",
 		"taken":         "a file of somebody's\n",
 	}
 	for _, c := range []struct {
@@ -180,7 +197,7 @@ func TestBadInput(t *testing.T) {
 		{"run key.yaml", `wedge: key.yaml:3:3: policy.idel: unknown field, did you mean "idle"?`},
 		{"run negative.yaml", `wedge: negative.yaml:2:11: fleet.agents: found -3, want 0 to`},
 		{"run absurd.yaml", `wedge: absurd.yaml:2:11: workflow.rounds: `},
-		{"run unit.yaml", `wedge: unit.yaml:1:16: policy.idle: found "60", want a duration with its unit`},
+		{"run unit.yaml", `wedge: unit.yaml:1:16: policy.idle: found "60", want a duration with its unit, such as 60s`},
 		{"run fault.yaml", `wedge: fault.yaml:2:34: faults[0].what: "explode" at stream, want one of`},
 		{"run twice.yaml", `wedge: twice.yaml:3:10: faults[1].id: found "a" twice`},
 		{"run dist.yaml", `wedge: dist.yaml:2:34: workflow.output_tokens.uniform[1]: found 100, want at least min (500)`},
@@ -188,6 +205,12 @@ func TestBadInput(t *testing.T) {
 		{"run cause.yaml", `wedge: cause.yaml:1:17: expect.cause: found "starvaton", want one of`},
 		{"run trace.yaml", `wedge: workflow.trace: trace.csv:2: input_len: found many, want a whole number`},
 		{"run torn.yaml", `wedge: torn.yaml:1:8: `},
+		{"repro missing.yaml", `wedge: missing.yaml: no such file or directory`},
+		{"run empty.yaml", `wedge: empty.yaml: found nothing in it, want a scenario`},
+		{"run octal.yaml", `wedge: octal.yaml:1:17: fleet.agents: found "010", want a whole number in plain digits`},
+		{"run tool.yaml", `wedge: tool.yaml:2:44: faults[0].tool: found "delete", want one of the workflow's: read_message,`},
+		{"repro starvation --set policy.idle=", `wedge: --set policy.idle=: want path=value`},
+		{"run --base-url= --model m", `wedge: --base-url: found nothing, want a URL`},
 		{"run missing.yaml", `wedge: missing.yaml: no such file or directory`},
 		{"run", `wedge: run: want a scenario file, or --base-url of a real server`},
 		{"run key.yaml extra", `wedge: accepts at most 1 arg(s)`},

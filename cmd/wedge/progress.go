@@ -10,9 +10,10 @@ import (
 	"example.com/wedge/pacer"
 )
 
-// How often progress is shown: a terminal's line is redrawn, a file gets a line now and then.
+// How often progress is shown: a terminal's line is redrawn, a file gets a line now and then. Runs that
+// are over sooner show none.
 const (
-	redrawEvery = 250 * time.Millisecond
+	redrawEvery = 500 * time.Millisecond
 	lineEvery   = 10 * time.Second
 )
 
@@ -54,10 +55,14 @@ func showProgress(w io.Writer, progress func() harness.Progress, agents int) (st
 	}
 }
 
-// progressLine is one line about a run.
+// progressLine is one line about a run, the most important first, since a narrow terminal cuts it.
 func progressLine(p harness.Progress, agents int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "t=%.0f s  agents %d/%d done", p.At.Seconds(), p.Totals.AgentsDone, agents)
+	fmt.Fprintf(&b, "t=%.0f s", p.At.Seconds())
+	if p.Stall > 0 {
+		fmt.Fprintf(&b, "  STALL %d for %.0f s", p.Stall, p.StalledFor.Seconds())
+	}
+	fmt.Fprintf(&b, "  agents %d/%d done", p.Totals.AgentsDone, agents)
 	if p.Totals.AgentsFailed > 0 {
 		fmt.Fprintf(&b, " (%d failed)", p.Totals.AgentsFailed)
 	}
@@ -66,9 +71,6 @@ func progressLine(p harness.Progress, agents int) string {
 		if n > 0 {
 			fmt.Fprintf(&b, " %d %s", n, pacer.Stage(stage))
 		}
-	}
-	if p.Stall > 0 {
-		fmt.Fprintf(&b, "  STALL %d for %.0f s", p.Stall, p.StalledFor.Seconds())
 	}
 	return b.String()
 }

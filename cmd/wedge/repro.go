@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,16 +14,19 @@ import (
 func newRepro() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "repro [NAME]",
-		Short: "Reproduce a hang from the catalogue, or list it",
+		Use:   "repro [NAME|FILE]",
+		Short: "Reproduce a hang from the catalogue or a scenario file, or list the catalogue",
 		Long: `Without a name, repro lists the catalogue of hangs and of controls, which must not be called one.
-With a name it runs that scenario, prints the verdict, and writes the evidence.
+With a name, or a scenario file of your own, it runs that, prints the verdict, compares it with the one that the
+scenario expects, and writes the evidence. What ends in .yaml or .yml, or has a slash in it, is a file.
 
-Exit codes: 0 the expected verdict was reproduced, 1 it was not, 2 bad input, 130 interrupted.`,
+Exit codes: 0 the expected verdict was reproduced, 1 it was not, 2 bad input, 4 the evidence or the result could not be
+written, 130 interrupted.`,
 		Example: `  wedge repro starvation
   wedge repro silent-stream --set policy.idle=60s
   wedge repro starvation --clock wall --scale 60 --json
-  wedge repro starvation --print > my.yaml`,
+  wedge repro starvation --print > my.yaml
+  wedge repro my.yaml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -45,7 +48,7 @@ func (f *runFlags) list(cmd *cobra.Command) error {
 }
 
 func (f *runFlags) repro(cmd *cobra.Command, name string) error {
-	s, err := repro.Lookup(name)
+	s, err := scenarioOf(name)
 	if err != nil {
 		return err
 	}
@@ -55,7 +58,7 @@ func (f *runFlags) repro(cmd *cobra.Command, name string) error {
 	if f.print {
 		return printScenario(cmd.OutOrStdout(), s)
 	}
-	o, err := f.options(cmd, s, "repro "+name)
+	o, err := f.options(cmd, s, "repro "+quote(name))
 	if err != nil {
 		return err
 	}
@@ -72,6 +75,14 @@ func (f *runFlags) repro(cmd *cobra.Command, name string) error {
 	return nil
 }
 
+// scenarioOf reads a scenario file, or looks a name up in the catalogue.
+func scenarioOf(name string) (*repro.Scenario, error) {
+	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator) {
+		return repro.ReadFile(name)
+	}
+	return repro.Lookup(name)
+}
+
 func printCatalogue(w io.Writer) error {
 	p := &page{style: styleOf(w)}
 	for _, control := range []bool{false, true} {
@@ -80,24 +91,19 @@ func printCatalogue(w io.Writer) error {
 		} else {
 			p.line("%s", p.bold("Hangs"))
 		}
-		var failed error
-		p.table(func(t *tabwriter.Writer) {
-			for _, name := range repro.Names() {
-				s, err := repro.Lookup(name)
-				if err != nil {
-					failed = err
-					return
-				}
-				if s.Control() == control {
-					fmt.Fprintf(t, "  %s\t%s\n", name, firstSentence(s.About))
-				}
+		for _, name := range repro.Names() {
+			s, err := repro.Lookup(name)
+			if err != nil {
+				return err
 			}
-		})
-		if failed != nil {
-			return failed
+			if s.Control() == control {
+				const column = 22
+				text := p.wrap(strings.Repeat(" ", column), firstSentence(s.About))
+				p.b.WriteString(fmt.Sprintf("%-*s", column, "  "+name) + strings.TrimLeft(text, " "))
+			}
 		}
 	}
-	p.line("\nwedge repro NAME runs one, wedge repro NAME --print shows its file.")
+	p.line("\nwedge repro NAME runs one, wedge repro NAME --print shows its file, wedge repro FILE runs yours.")
 	_, err := io.WriteString(w, p.b.String())
 	return err
 }

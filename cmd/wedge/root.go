@@ -14,9 +14,11 @@ the hangs that such harnesses show, and says where every request is and why noth
   wedge repro starvation --clock wall --scale 60
                                       the same live, over real HTTP, a minute a second
   wedge repro starvation --print      its scenario file, every default visible
-  wedge run my.yaml                   run a scenario of your own
+  wedge repro my.yaml                 a scenario of your own, against the verdict that it expects
+  wedge run my.yaml                   the same, with an exit code for how it ended
   wedge run --base-url http://127.0.0.1:30000/v1 --model my-model
                                       run the fleet against your own server`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

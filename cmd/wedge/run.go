@@ -39,6 +39,9 @@ answer, 130 interrupted.`,
 }
 
 func (f *runFlags) run(cmd *cobra.Command, args []string, server repro.Server) error {
+	if cmd.Flags().Changed("base-url") && server.BaseURL == "" {
+		return &repro.InputError{Source: "--base-url", Msg: "found nothing, want a URL such as http://127.0.0.1:30000/v1"}
+	}
 	s, words, err := runScenario(args, server.BaseURL != "")
 	if err != nil {
 		return err

@@ -34,10 +34,13 @@ func printResult(w io.Writer, r *repro.Result, verbose bool) error {
 	p := &page{style: styleOf(w)}
 	v := &r.Verdict
 	p.head(r)
-	p.line("")
-	p.b.WriteString(p.wrap("  ", plainText(v.Summary)))
+	stalled := r.Episode > 0
+	if stalled || v.Outcome != diagnose.Completed {
+		p.line("")
+		p.b.WriteString(p.wrap("  ", plainText(v.Summary)))
+	}
 	p.failures(r)
-	if stalled := r.Evidence.Episode > 0; stalled || verbose {
+	if stalled || verbose {
 		if len(v.Stages) > 0 {
 			p.stages(r)
 			p.holders(r.Evidence)
@@ -63,7 +66,10 @@ func (p *page) head(r *repro.Result) {
 	p.line("%s  %s", p.bold(plainText(v.Scenario)), p.dim(fmt.Sprintf("seed %d, %s clock", v.Seed, v.Clock)))
 	p.line("")
 	p.line("  %s", what)
-	p.line("  %s", p.dim(r.Story()))
+	p.b.WriteString(p.dimmed(p.wrap("  ", r.Story())))
+	if r.Report.Stalls > 1 {
+		p.line("  %s", p.dim(fmt.Sprintf("What follows is about stall %d of %d, found at %s.", r.Episode, r.Report.Stalls, seconds(v.DetectedAtS))))
+	}
 }
 
 // failures shows what ended agents with an error.
@@ -286,6 +292,9 @@ func (p *page) table(fill func(*tabwriter.Writer)) {
 
 // seconds writes a number of seconds, with minutes beside it when there are many.
 func seconds(s float64) string {
+	if s > 0 && s < 0.1 {
+		return fmt.Sprintf("%.3g ms", 1000*s)
+	}
 	text := fmt.Sprintf("%.1f s", s)
 	if s >= 300 {
 		text += fmt.Sprintf(" (%s)", time.Duration(s*float64(time.Second)).Round(time.Second))

@@ -72,7 +72,8 @@ func step(messages []message) string {
 }
 
 func answer(w http.ResponseWriter, req request, n int64) {
-	args := `{"path":"article.md","text":"a line from the stub\n","message":0}`
+	// Quoting the key in what the agent will write to a file is careless too.
+	args := `{"path":"article.md","text":"a line from the stub ` + os.Getenv("STUB_KEY") + `\n","message":0}`
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(delta, finish string) {
 		fmt.Fprintf(w, `data: {"id":"stub-%d","object":"chat.completion.chunk","model":%q,"choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", n, req.Model, delta, finish)
