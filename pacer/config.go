@@ -37,7 +37,7 @@ type Config struct {
 	// that the request allows. 0: no bound.
 	TokensPerSecond float64 `json:"tokens_per_second" yaml:"tokens_per_second"`
 	// TokenBurst is how many tokens may be taken at once after a pause; an attempt that needs more
-	// is charged the whole burst. 0 means what one minute yields.
+	// waits until they have all been let through. 0 means what one minute yields.
 	TokenBurst int `json:"token_burst" yaml:"token_burst"`
 
 	// ConnectionsMax is how many connections a backend may open to the server. 0: no limit.

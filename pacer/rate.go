@@ -2,6 +2,7 @@ package pacer
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -27,11 +28,13 @@ func newRates(c Config) rates {
 
 // reservation is a place in the future at which an attempt may start.
 type reservation struct {
-	requests, tokens *rate.Reservation // nil: no bound
+	requests *rate.Reservation   // nil: no bound
+	tokens   []*rate.Reservation // nil: no bound
 }
 
 // reserve takes the next place for an attempt, and says how long it is until then. An attempt that
-// costs more tokens than the burst is charged the burst: the limiter would never let it through.
+// costs more tokens than the burst pays in instalments, each a burst at most, and starts with the last
+// one: the limiter would never let it through in one piece.
 func (r rates) reserve(now time.Time, tokens int) (reservation, time.Duration) {
 	var res reservation
 	var wait time.Duration
@@ -39,9 +42,13 @@ func (r rates) reserve(now time.Time, tokens int) (reservation, time.Duration) {
 		res.requests = r.requests.ReserveN(now, 1)
 		wait = res.requests.DelayFrom(now)
 	}
-	if r.tokens != nil {
-		res.tokens = r.tokens.ReserveN(now, min(tokens, r.tokens.Burst()))
-		wait = max(wait, res.tokens.DelayFrom(now))
+	if r.tokens == nil {
+		return res, wait
+	}
+	for rest := tokens; rest > 0; rest -= r.tokens.Burst() {
+		part := r.tokens.ReserveN(now, min(rest, r.tokens.Burst()))
+		res.tokens = append(res.tokens, part)
+		wait = max(wait, part.DelayFrom(now))
 	}
 	return res, wait
 }
@@ -51,8 +58,8 @@ func (r reservation) cancel(now time.Time) {
 	if r.requests != nil {
 		r.requests.CancelAt(now)
 	}
-	if r.tokens != nil {
-		r.tokens.CancelAt(now)
+	for _, part := range slices.Backward(r.tokens) {
+		part.CancelAt(now)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestRate(t *testing.T) {
 		{"requests in a burst", pacer.Config{RequestsPerSecond: 0.5, RequestBurst: 2}, 0, "0s 0s 2s 4s"},
 		{"tokens", pacer.Config{TokensPerSecond: 2, TokenBurst: 8}, 0, "0s 4s 8s 12s"},
 		{"tokens with output", pacer.Config{TokensPerSecond: 2, TokenBurst: 16}, 8, "0s 8s 16s 24s"},
-		{"more tokens than the burst", pacer.Config{TokensPerSecond: 2, TokenBurst: 8}, 1000, "0s 4s 8s 12s"},
+		{"more tokens than the burst", pacer.Config{TokensPerSecond: 2, TokenBurst: 8}, 1000, "8m20s 16m44s 25m8s 33m32s"},
 		{"tokens, a minute's burst", pacer.Config{TokensPerSecond: 0.4}, 0, "0s 0s 0s 20s"},
 		{"both: the slower counts", pacer.Config{RequestsPerSecond: 1, TokensPerSecond: 4, TokenBurst: 24}, 0, "0s 1s 2s 3s"},
 	} {
