@@ -98,7 +98,7 @@ func Default() Config {
 			KVTokens:            4_000_000,
 			StepBase:            19_500 * time.Microsecond,
 			StepPerRequest:      970 * time.Microsecond,
-			StepPerContextToken: 20 * time.Nanosecond,
+			StepPerContextToken: 30 * time.Nanosecond,
 		},
 		Model: ModelConfig{
 			ID:               "simulated",
