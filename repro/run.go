@@ -100,5 +100,9 @@ func (a *assembly) judge(now, before *harness.Evidence) diagnose.Verdict {
 	if now.EndedAt != 0 {
 		v.End(now.EndedAt.Sub(0))
 	}
+	if want := a.s.Expect; want != (Expect{}) {
+		v.Expected = &diagnose.Expectation{Outcome: want.Outcome, Layer: want.Layer, Cause: want.Cause}
+		v.Reproduced = v.Meets(*v.Expected)
+	}
 	return v
 }
