@@ -160,7 +160,7 @@ func TestEvidenceComesBack(t *testing.T) {
 			continue
 		}
 		want := *c.want
-		want.EndedAt = 0
+		want.EndedAt, want.EndedBy = 0, ""
 		if !reflect.DeepEqual(got, &want) {
 			t.Errorf("%s:\n%+v\nwant\n%+v", c.name, got, &want)
 		}

@@ -16,6 +16,7 @@ func (f *Fleet) snapshot(now sim.Instant) *Evidence {
 		Totals:     l.total,
 		Window:     l.window(),
 		Agents:     l.agentStates(),
+		Tools:      l.toolStats(),
 		Samples:    f.sampler.since(l.watch.last.Add(-f.o.Watchdog.Window)),
 	}
 }

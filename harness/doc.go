@@ -12,7 +12,7 @@
 //
 //	run.json         what determines the run; there from the start
 //	events.jsonl     one line an event: see Journal
-//	samples.jsonl    one line a reading of the gauges: t_s, sent, in_flight, gauges; error
+//	samples.jsonl    one line a reading of the gauges: t_s, sent, calls, gauges; error
 //	router.log       the router's log, as it came
 //	stalls/NN/       an episode: the files of its latest capture, and verdict.json; those of earlier
 //	                 captures have the number of the capture in their name, such as calls-1.json

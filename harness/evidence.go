@@ -18,11 +18,13 @@ type Evidence struct {
 	StalledFor time.Duration `json:"stalled_for_ns"`           // since the last finished step, or since work began; 0 while there is none
 	DetectedAt sim.Instant   `json:"detected_at_ns,omitempty"` // first capture of the episode; 0 when Episode is
 	EndedAt    sim.Instant   `json:"ended_at_ns,omitempty"`    // the step that ended the episode; 0: it had not ended
+	EndedBy    string        `json:"ended_by,omitempty"`       // agent whose step that was
 
 	Setup      Setup              `json:"setup"`
 	Totals     Totals             `json:"totals"` // since the start of the run
 	Window     Totals             `json:"window"` // within the stall, so since the last finished step
 	Agents     []AgentState       `json:"agents"` // in the order of their start; ended ones are in Totals only
+	Tools      []ToolStats        `json:"tools"`  // those that have returned at least once, by name
 	Calls      []pacer.CallState  `json:"calls"`  // in flight, in the order of their start
 	Objects    []sim.ObjectState  `json:"objects"`
 	Processes  []sim.ProcessState `json:"processes"`
@@ -40,6 +42,7 @@ type Setup struct {
 	ConnectionsMax int           `json:"connections_max"`      // per host; 0: no limit
 	Hold           string        `json:"hold"`                 // how long a slot is held: "stream", "start", "agent"
 	StallAfter     time.Duration `json:"stall_after_ns"`       // watchdog
+	Captures       []int         `json:"captures"`             // watchdog: multiples of StallAfter; empty: not known
 	ConnectLimit   time.Duration `json:"connect_limit_ns"`     // policy; 0: off
 	HeaderLimit    time.Duration `json:"header_limit_ns"`      // policy; 0: off
 	FirstLimit     time.Duration `json:"first_token_limit_ns"` // policy; 0: off
@@ -64,11 +67,27 @@ type Totals struct {
 	AttemptsTimeout int `json:"attempts_timeout"`
 	AttemptsStatus  int `json:"attempts_status"` // error statuses and error events
 	AttemptsNetwork int `json:"attempts_network"`
+	Attempts429     int `json:"attempts_429"`  // of AttemptsStatus: too many requests
+	Attempts503     int `json:"attempts_503"`  // of AttemptsStatus: such as a full queue
+	CallsRefused    int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
+	Backoffs        int `json:"backoffs"`      // waits before another attempt, begun
+	// BackoffWait is how long these waits are together.
+	BackoffWait time.Duration `json:"backoff_wait_ns"`
+	RetryAfters int           `json:"retry_afters"` // of AttemptsStatus: those that said how long to wait
+	// RetryAfterMax is the longest wait that was asked for. A window has that of the whole run.
+	RetryAfterMax time.Duration `json:"retry_after_max_ns"`
 	// TokensReceived counts the output tokens of attempts that have ended, and those in flight. In a
 	// window it has all of an attempt's tokens, also those that came before the window began.
 	TokensReceived int `json:"tokens_received"`
 	TokensWasted   int `json:"tokens_wasted"` // received by attempts that failed
 	ToolCalls      int `json:"tool_calls"`    // finished
+}
+
+// ToolStats is how a tool has behaved so far: whether one that is out now is late shows against this.
+type ToolStats struct {
+	Tool     string        `json:"tool"`
+	Finished int           `json:"finished"`   // calls that ran and have returned, well or not
+	Longest  time.Duration `json:"longest_ns"` // of these, waits for locks included
 }
 
 // AgentState is what an agent was doing. Sub-agents stand beside their parents.
@@ -113,11 +132,11 @@ type Gauge struct {
 // Sample is one reading of the gauges, with the load it was taken under: a gauge that reads 0 says
 // nothing unless something was asked of the servers.
 type Sample struct {
-	At       sim.Instant `json:"at_ns"`
-	Sent     int         `json:"sent"`      // attempts that had been sent and not ended, by the agents' count
-	InFlight int         `json:"in_flight"` // calls in flight, by the agents' count
-	Gauges   []Gauge     `json:"gauges"`    // in a fixed order; empty if the servers could not be read
-	Err      string      `json:"error,omitempty"`
+	At     sim.Instant `json:"at_ns"`
+	Sent   int         `json:"sent"`   // attempts that had been sent and not ended, by the agents' count
+	Calls  int         `json:"calls"`  // calls that had begun and not ended, by the agents' count; also those that wait for a slot
+	Gauges []Gauge     `json:"gauges"` // in a fixed order; empty if the servers could not be read
+	Err    string      `json:"error,omitempty"`
 }
 
 // RouterView is what the router's log says: requests with a started line, and those without a

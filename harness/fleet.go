@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"example.com/wedge/agents"
@@ -93,6 +94,7 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 	}
 	o.Setup.Agents, o.Setup.Workers = o.Fleet.Agents, o.Fleet.workers()
 	o.Setup.StallAfter, o.Setup.SampleEvery = o.Watchdog.StallAfter, o.Watchdog.SampleEvery
+	o.Setup.Captures = slices.Clone(o.Watchdog.Captures)
 	o.Setup.HasGauges, o.Setup.HasRouterLog = o.Servers != nil, o.Router != nil
 	f := &Fleet{
 		w: w, ledger: l, o: o,

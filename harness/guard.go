@@ -101,9 +101,9 @@ func (f *Fleet) keep(ep *Episode) {
 
 // stallEnded is told by the ledger, with the monitor held, that a step has ended a stall. The verdict
 // follows: see settle.
-func (f *Fleet) stallEnded(_ int, at sim.Instant) {
+func (f *Fleet) stallEnded(at sim.Instant, by string) {
 	if f.current != nil {
-		f.current.EndedAt = at
+		f.current.EndedAt, f.current.EndedBy = at, by
 		f.current = nil
 	}
 }
@@ -124,7 +124,7 @@ func (f *Fleet) settleAlone(ctx context.Context) error {
 func (f *Fleet) settle() {
 	for _, ep := range slices.Backward(f.episodes) {
 		f.w.Lock()
-		ended := ep.EndedAt
+		ended, by := ep.EndedAt, ep.EndedBy
 		f.w.Unlock()
 		if ep.judged {
 			return // and so are those before it
@@ -133,7 +133,7 @@ func (f *Fleet) settle() {
 			continue
 		}
 		e := *ep.Latest // somebody may hold the one without an end
-		e.EndedAt = ended
+		e.EndedAt, e.EndedBy = ended, by
 		if ep.First == ep.Latest {
 			ep.First = &e
 		}

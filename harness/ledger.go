@@ -1,6 +1,9 @@
 package harness
 
 import (
+	"cmp"
+	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -19,13 +22,15 @@ type Ledger struct {
 
 	// Guarded by the monitor.
 	watch   watch
-	ended   func(episode int, at sim.Instant) // told when a step ends a stall; nil: nobody is
-	closed  bool                              // the run is over: what comes now is its tear-down
-	total   Totals                            // tokens in flight not counted
-	atStep  Totals                            // total at the latest step
-	inStage [pacer.StageCount]int             // calls in flight
-	calls   int                               // in flight
+	ended   func(at sim.Instant, by string) // told when a step ends a stall, and whose; nil: nobody is
+	closed  bool                            // the run is over: what comes now is its tear-down
+	total   Totals                          // tokens in flight not counted
+	atStep  Totals                          // total at the latest step
+	tools   []ToolStats                     // in the order in which they first returned
+	inStage [pacer.StageCount]int           // calls in flight
+	calls   int                             // in flight
 	byName  map[string]*member
+	latest  *member // the one looked up last: most events follow one of the same agent
 	oldest  *member // agents at work, in the order of their start
 	newest  *member
 	live    int
@@ -88,6 +93,12 @@ func (l *Ledger) window() Totals {
 	t.AttemptsTimeout -= from.AttemptsTimeout
 	t.AttemptsStatus -= from.AttemptsStatus
 	t.AttemptsNetwork -= from.AttemptsNetwork
+	t.Attempts429 -= from.Attempts429
+	t.Attempts503 -= from.Attempts503
+	t.CallsRefused -= from.CallsRefused
+	t.Backoffs -= from.Backoffs
+	t.BackoffWait -= from.BackoffWait
+	t.RetryAfters -= from.RetryAfters
 	t.TokensReceived -= from.TokensReceived
 	t.TokensWasted -= from.TokensWasted
 	t.ToolCalls -= from.ToolCalls
@@ -105,6 +116,26 @@ func (l *Ledger) agentStates() []AgentState {
 		})
 	}
 	return out
+}
+
+// toolStats returns how the tools have behaved, in the order of their names.
+func (l *Ledger) toolStats() []ToolStats {
+	out := append([]ToolStats{}, l.tools...)
+	slices.SortFunc(out, func(a, b ToolStats) int { return cmp.Compare(a.Tool, b.Tool) })
+	return out
+}
+
+// toolReturned notes a call of a tool that has run. A workflow has a handful of tools, so looking
+// through them is no work.
+func (l *Ledger) toolReturned(tool string, took time.Duration) {
+	i := slices.IndexFunc(l.tools, func(s ToolStats) bool { return s.Tool == tool })
+	if i < 0 {
+		i = len(l.tools)
+		l.tools = append(l.tools, ToolStats{Tool: tool})
+	}
+	s := &l.tools[i]
+	s.Finished++
+	s.Longest = max(s.Longest, took)
 }
 
 // taskStarted and taskEnded are the fleet's: an agent may be of any kind. The monitor is held.
@@ -136,11 +167,20 @@ func (l *Ledger) add(s *agents.State) {
 	l.live++
 }
 
+// member returns an agent at work by its name, or nil.
+func (l *Ledger) member(name string) *member {
+	if l.latest == nil || l.latest.state.Name != name {
+		l.latest = l.byName[name]
+	}
+	return l.latest
+}
+
 func (l *Ledger) remove(name string) {
-	m := l.byName[name]
+	m := l.member(name)
 	if m == nil {
 		return
 	}
+	l.latest = nil
 	delete(l.byName, name)
 	if m.older != nil {
 		m.older.newer = m.newer
@@ -175,6 +215,9 @@ func (b *agentBook) ToolCalled(s *agents.State, c agents.ToolCall) {
 		return
 	}
 	l.total.ToolCalls++
+	if c.Error == "" { // else it could not be made, so that nothing ran
+		l.toolReturned(c.Tool, c.Took)
+	}
 	l.journal.toolEnd(l.w.Now(), s, &c)
 }
 
@@ -191,7 +234,7 @@ func (b *agentBook) StepDone(s *agents.State) {
 	if episode := l.watch.step(now); episode != 0 {
 		l.journal.stallEnd(now, episode, stalledFor)
 		if l.ended != nil {
-			l.ended(episode, now)
+			l.ended(now, s.Name)
 		}
 	}
 }
@@ -214,7 +257,7 @@ var _ pacer.Observer = (*callBook)(nil)
 
 func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
 	l := (*Ledger)(b)
-	if m := l.byName[s.Agent]; m != nil {
+	if m := l.member(s.Agent); m != nil {
 		m.state.Follow(s)
 	}
 	if l.closed {
@@ -250,11 +293,33 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 	case pacer.AttemptTimeout:
 		t.AttemptsTimeout++
 	case pacer.AttemptStatus:
-		t.AttemptsStatus++
+		t.refused(&r)
 	case pacer.AttemptNetwork:
 		t.AttemptsNetwork++
 	}
+	if r.Again {
+		t.Backoffs++
+		t.BackoffWait += r.Delay
+	}
 	l.journal.attemptEnd(l.w.Now(), s, &r)
+}
+
+// refused counts an attempt that ended with an error status.
+func (t *Totals) refused(r *pacer.AttemptResult) {
+	t.AttemptsStatus++
+	switch r.Status {
+	case http.StatusTooManyRequests:
+		t.Attempts429++
+	case http.StatusServiceUnavailable:
+		t.Attempts503++
+	}
+	if !r.Again {
+		t.CallsRefused++
+	}
+	if status, ok := errors.AsType[*pacer.StatusError](r.Err); ok && status.HasRetryAfter {
+		t.RetryAfters++
+		t.RetryAfterMax = max(t.RetryAfterMax, status.RetryAfter)
+	}
 }
 
 func (b *callBook) CallEnded(s *pacer.CallState, tokens int, err error) {

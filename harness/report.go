@@ -47,6 +47,7 @@ type Episode struct {
 	StartedAt  sim.Instant // the latest step before it, or the start of the run
 	DetectedAt sim.Instant // when it was raised
 	EndedAt    sim.Instant // the step that ended it; 0: it was open when the run ended
+	EndedBy    string      // agent whose step that was
 
 	First  *Evidence // at the first capture
 	Latest *Evidence // at the latest one, which may be the first

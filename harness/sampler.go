@@ -98,7 +98,7 @@ func (p *sampler) read(ctx context.Context) error {
 	}
 	defer func() { _ = turn.Release() }()
 	p.w.Lock()
-	s := Sample{At: p.w.Now(), Sent: p.ledger.sent(), InFlight: p.ledger.calls}
+	s := Sample{At: p.w.Now(), Sent: p.ledger.sent(), Calls: p.ledger.calls}
 	p.w.Unlock()
 	gauges, err := p.gauges(ctx)
 	if cause := sim.Cause(ctx); cause != nil {
@@ -140,10 +140,10 @@ func (p *sampler) keep(s *Sample, gauges []Gauge) {
 	}
 }
 
-// write puts a sample on a line: t_s, sent, in_flight, and gauges or error.
+// write puts a sample on a line: t_s, sent, calls, and gauges or error.
 func (p *sampler) write(s *Sample) {
 	b := append(p.line[:0], `{"t_s":`...)
-	b = jsonLine(appendSeconds(b, int64(s.At))).num(`"sent":`, s.Sent).num(`"in_flight":`, s.InFlight)
+	b = jsonLine(appendSeconds(b, int64(s.At))).num(`"sent":`, s.Sent).num(`"calls":`, s.Calls)
 	if s.Err != "" {
 		b = b.str(keyError, s.Err)
 	}

@@ -79,9 +79,9 @@ func TestSamplerBearsWithServers(t *testing.T) {
 			}
 			return nil, nil
 		}), 12*time.Second)
-		want := `{"t_s":0.000000000,"sent":0,"in_flight":0,"error":"refused: \"no\"","gauges":{}}
-{"t_s":5.000000000,"sent":0,"in_flight":0,"gauges":{"b":0.5}}
-{"t_s":10.000000000,"sent":0,"in_flight":0,"gauges":{}}
+		want := `{"t_s":0.000000000,"sent":0,"calls":0,"error":"refused: \"no\"","gauges":{}}
+{"t_s":5.000000000,"sent":0,"calls":0,"gauges":{"b":0.5}}
+{"t_s":10.000000000,"sent":0,"calls":0,"gauges":{}}
 `
 		if log != want {
 			t.Errorf("got\n%swant\n%s", log, want)

@@ -60,6 +60,7 @@ type callsFile struct {
 	Totals Totals            `json:"totals"`
 	Window Totals            `json:"window"`
 	Agents []AgentState      `json:"agents"`
+	Tools  []ToolStats       `json:"tools"`
 	Calls  []pacer.CallState `json:"calls"`
 }
 
@@ -93,7 +94,7 @@ func writeCapture(b *bundle.Bundle, dir string, e *Evidence, d *dump) {
 		}
 	}
 	head := evidenceHead{evidenceSchema, e.Run, e.Episode, e.Capture, e.At, e.StalledFor, e.DetectedAt}
-	b.WriteJSON(path.Join(dir, CallsFile), callsFile{head, e.Setup, e.Totals, e.Window, e.Agents, e.Calls})
+	b.WriteJSON(path.Join(dir, CallsFile), callsFile{head, e.Setup, e.Totals, e.Window, e.Agents, e.Tools, e.Calls})
 	b.WriteJSON(path.Join(dir, WaitsFile), waitsFile{head, e.Objects, e.Processes})
 	b.WriteJSON(path.Join(dir, ServersFile), serversFile{head, e.Samples, e.Router})
 	if e.Goroutines != nil || e.DumpErr != "" {
@@ -109,7 +110,7 @@ func writeCapture(b *bundle.Bundle, dir string, e *Evidence, d *dump) {
 }
 
 // ReadEvidence reads a capture back from a bundle: of the folder dir ("stalls/01", or [EndDir]), the
-// capture with the given number, or the latest one if that is 0. EndedAt is not part of it.
+// capture with the given number, or the latest one if that is 0. EndedAt and EndedBy are not part of it.
 func ReadEvidence(fsys fs.FS, dir string, capture int) (*Evidence, error) {
 	var (
 		calls      callsFile
@@ -135,7 +136,7 @@ func ReadEvidence(fsys fs.FS, dir string, capture int) (*Evidence, error) {
 	}
 	return &Evidence{
 		Run: h.Run, Episode: h.Episode, Capture: h.Capture, At: h.At, StalledFor: h.StalledFor, DetectedAt: h.DetectedAt,
-		Setup: calls.Setup, Totals: calls.Totals, Window: calls.Window, Agents: calls.Agents, Calls: calls.Calls,
+		Setup: calls.Setup, Totals: calls.Totals, Window: calls.Window, Agents: calls.Agents, Tools: calls.Tools, Calls: calls.Calls,
 		Objects: waits.Objects, Processes: waits.Processes, Samples: servers.Samples, Router: servers.Router,
 		Goroutines: goroutines.Goroutines, DumpErr: goroutines.Err,
 	}, nil

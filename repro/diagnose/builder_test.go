@@ -176,7 +176,7 @@ func (b *builder) gauges(prefillRate, decodeRate float64, values ...harness.Gaug
 	}
 	for i := 12; i >= 0; i-- {
 		back := time.Duration(i) * 5 * time.Second
-		s := harness.Sample{At: b.ago(back), Sent: sent, InFlight: len(b.ev.Calls)}
+		s := harness.Sample{At: b.ago(back), Sent: sent, Calls: len(b.ev.Calls)}
 		for _, name := range []string{
 			harness.GaugeRouterInFlight, harness.GaugeRouterQueued, harness.GaugePrefillBootstrap, harness.GaugePrefillQueue,
 			harness.GaugePrefillRunning, harness.GaugePrefillInflight, harness.GaugeDecodePrealloc, harness.GaugeDecodeTransfer,

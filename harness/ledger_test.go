@@ -1,0 +1,113 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"example.com/wedge/agents"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// TestWindowSubtractsEverything fills all totals: a field that somebody adds must be part of a window too.
+func TestWindowSubtractsEverything(t *testing.T) {
+	l := NewLedger(sim.NewVirtual(sim.VirtualOptions{}), nil)
+	total, atStep := reflect.ValueOf(&l.total).Elem(), reflect.ValueOf(&l.atStep).Elem()
+	for i := range total.NumField() {
+		total.Field(i).SetInt(int64(100 + i))
+		atStep.Field(i).SetInt(90)
+	}
+	window := l.window()
+	for i := range total.NumField() {
+		name := reflect.TypeFor[Totals]().Field(i).Name
+		want := int64(10 + i)
+		if name == "RetryAfterMax" { // the longest of some of them is not known
+			want = int64(100 + i)
+		}
+		if got := reflect.ValueOf(window).Field(i).Int(); got != want {
+			t.Errorf("%s: %d in the window, want %d", name, got, want)
+		}
+	}
+}
+
+// TestToolStats: calls that ran count, however they ended; those that could not be made do not.
+func TestToolStats(t *testing.T) {
+	l := NewLedger(sim.NewVirtual(sim.VirtualOptions{}), nil)
+	if l.toolStats() == nil {
+		t.Error("no tools are null in JSON")
+	}
+	agent := &agents.State{Name: "agent-01"}
+	for _, c := range []agents.ToolCall{
+		{Tool: agents.ToolWrite, Took: 2 * time.Second, InRange: true},
+		{Tool: agents.ToolAppend, Took: 3 * time.Second, InRange: true},
+		{Tool: agents.ToolWrite, Took: time.Second, InRange: false},
+		{Tool: agents.ToolWrite, Took: time.Hour, Error: "text is missing"},
+		{Tool: agents.ToolUnknown, Took: time.Second, Error: "there is no such tool"},
+	} {
+		l.AgentObserver().ToolCalled(agent, c)
+	}
+	want := []ToolStats{{agents.ToolAppend, 1, 3 * time.Second}, {agents.ToolWrite, 2, 2 * time.Second}}
+	if got := l.toolStats(); !slices.Equal(got, want) {
+		t.Errorf("tools %+v, want %+v", got, want)
+	}
+	if l.total.ToolCalls != 5 {
+		t.Errorf("%d tool calls, want all 5", l.total.ToolCalls)
+	}
+}
+
+// TestRefusals counts what attempts ended with, by status, and the waits that followed.
+func TestRefusals(t *testing.T) {
+	l := NewLedger(sim.NewVirtual(sim.VirtualOptions{}), nil)
+	state := &pacer.CallState{ID: "a-c1", Agent: "a"}
+	for _, c := range []struct {
+		status     int
+		retryAfter time.Duration
+		again      bool
+		delay      time.Duration
+	}{
+		{status: http.StatusTooManyRequests, retryAfter: time.Minute, again: true, delay: 66 * time.Second},
+		{status: http.StatusTooManyRequests, retryAfter: 20 * time.Second, again: true, delay: 22 * time.Second},
+		{status: http.StatusServiceUnavailable, again: true, delay: 2 * time.Second},
+		{status: http.StatusServiceUnavailable},
+		{status: http.StatusUnauthorized},
+	} {
+		err := &pacer.StatusError{Status: c.status, RetryAfter: c.retryAfter, HasRetryAfter: c.retryAfter > 0}
+		r := pacer.AttemptResult{Outcome: pacer.AttemptStatus, Status: c.status, Err: fmt.Errorf("attempt: %w", err), Again: c.again, Delay: c.delay}
+		l.CallObserver().AttemptEnded(state, r)
+	}
+	l.CallObserver().AttemptEnded(state, pacer.AttemptResult{Outcome: pacer.AttemptNetwork, Err: errors.New("reset"), Again: true, Delay: time.Second})
+	want := Totals{
+		AttemptsStatus: 5, AttemptsNetwork: 1, Attempts429: 2, Attempts503: 2, CallsRefused: 2,
+		Backoffs: 4, BackoffWait: 91 * time.Second, RetryAfters: 2, RetryAfterMax: time.Minute,
+	}
+	if l.total != want {
+		t.Errorf("totals %+v, want %+v", l.total, want)
+	}
+}
+
+// TestEpisodeKnowsWhoEndedIt: the agent whose step ends a stall is part of its last evidence.
+func TestEpisodeKnowsWhoEndedIt(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w sim.World) {
+		s := script{steps: [][]time.Duration{{10 * time.Second}, {5 * time.Second, 100 * time.Second}}, stuck: []bool{true}}
+		s.options.Horizon = 1000 * time.Second
+		r, err := s.run(t, w, t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended, open := r.Episodes[0], r.Episodes[1]
+		if ended.EndedBy != "agent-02" || ended.Latest.EndedBy != "agent-02" || ended.Latest.EndedAt != sec(100) {
+			t.Errorf("the first stall ended at %v by %q, its evidence says %q", ended.EndedAt, ended.EndedBy, ended.Latest.EndedBy)
+		}
+		if !open.Open() || open.EndedBy != "" || open.Latest.EndedBy != "" {
+			t.Errorf("the second stall did not end, and yet ended by %q", open.EndedBy)
+		}
+		if got, want := open.Latest.Setup.Captures, DefaultWatchdog().Captures; !slices.Equal(got, want) {
+			t.Errorf("captures at %v times the patience, want %v", got, want)
+		}
+	})
+}
