@@ -33,14 +33,16 @@ type Journal struct {
 	w    sim.World
 	log  io.Writer
 	line jsonLine
-	note bool // lines are part of the world's hash
+	head jsonLine    // of the latest line, up to the instant
+	at   sim.Instant // that the head is of
+	note bool        // lines are part of the world's hash
 	sum  [4]byte
 }
 
 // NewJournal returns a journal of w's run that writes to log, such as a bundle's [bundle.EventsLog].
 // The lines are mixed into the hash of a virtual world, whatever log does with them.
 func NewJournal(w sim.World, log io.Writer) *Journal {
-	return &Journal{w: w, log: log, note: w.Virtual()}
+	return &Journal{w: w, log: log, at: -1, note: w.Virtual()}
 }
 
 // errorBytesMax bounds what an error message takes of a line.
@@ -66,9 +68,11 @@ const (
 
 // begin starts the line of an event at an instant. The head is the event's name, quoted.
 func (j *Journal) begin(at sim.Instant, event string) jsonLine {
-	b := append(j.line[:0], `{"t_s":`...)
-	b = appendSeconds(b, int64(at))
-	return append(append(b, `,"event":`...), event...)
+	if at != j.at { // much happens at one instant
+		j.at = at
+		j.head = append(appendSeconds(append(j.head[:0], `{"t_s":`...), int64(at)), `,"event":`...)
+	}
+	return append(append(j.line[:0], j.head...), event...)
 }
 
 // end completes a line and writes it. Of a line, the hash gets a checksum: it mixes byte by byte, and

@@ -25,6 +25,14 @@ type routerEvent struct {
 // Health checks and whatever else is asked with GET are not requests here. ok is false for any other
 // line.
 func parseRouterLine(line []byte) (ev routerEvent, ok bool) {
+	if ev, ok = parsePlainRouterLine(line); ok {
+		return ev, true
+	}
+	return parseAnyRouterLine(line)
+}
+
+// parseAnyRouterLine is parseRouterLine for all forms of a line.
+func parseAnyRouterLine(line []byte) (ev routerEvent, ok bool) {
 	// The fields are the client's as well as the router's, the message behind them is the router's own.
 	fields, message := line, line
 	if end := bytes.LastIndexByte(line, '}'); end >= 0 {
