@@ -125,22 +125,12 @@ func plainNumber(text string) (n int, rest string, ok bool) {
 }
 
 // plainLength returns how many bytes at the start of text stand for themselves within a JSON string:
-// printable ASCII but quote and backslash. It looks at eight bytes at a time.
+// printable ASCII but quote and backslash. It looks at 32 bytes at a time.
 func plainLength(text string) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
 	i := 0
-	for ; i+8 <= len(text); i += 8 {
-		t := text[i : i+8]
-		x := uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
-			uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
-		// A byte b below 0x80 is less than n if and only if b - n borrows into its high bit; a byte
-		// equals c if and only if b^c is less than 1. A borrow may reach the byte above and accuse it
-		// wrongly, but only from a byte that is special itself. The loop below finds out which.
-		quote, slash := x^ones*'"', x^ones*'\\'
-		if ((x-ones*0x20)|(quote-ones)|(slash-ones)|x)&highs != 0 {
+	for ; i+32 <= len(text); i += 32 {
+		t := text[i : i+32]
+		if special(word(t, 0))|special(word(t, 8))|special(word(t, 16))|special(word(t, 24)) != 0 {
 			break
 		}
 	}
@@ -150,4 +140,25 @@ func plainLength(text string) int {
 		}
 	}
 	return i
+}
+
+// word returns the eight bytes of t from i on.
+func word(t string, i int) uint64 {
+	t = t[i : i+8]
+	return uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
+		uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
+}
+
+// special returns 0 if and only if all of eight bytes stand for themselves.
+//
+// A byte b below 0x80 is less than n if and only if b - n borrows into its high bit; a byte equals c if
+// and only if b^c is less than 1. A borrow may reach the byte above and accuse it wrongly, but only from
+// a byte that is special itself.
+func special(x uint64) uint64 {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	quote, slash := x^ones*'"', x^ones*'\\'
+	return ((x - ones*0x20) | (quote - ones) | (slash - ones) | x) & highs
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"example.com/wedge/harness/sim"
@@ -23,7 +24,7 @@ type sampler struct {
 	ledger  *Ledger
 	servers Servers // nil: there is nothing to read
 	every   time.Duration
-	limit   time.Duration // of one reading, on the run's clock; 0: it does not wait
+	limit   time.Duration // of one reading, on the run's clock; 0: it does not wait, so that one is done at once
 	log     io.Writer     // nil: nobody keeps them
 	line    jsonLine
 	keys    []gaugeKey     // of the gauges in their order, as lines have them
@@ -92,11 +93,13 @@ func (p *sampler) read(ctx context.Context) error {
 	if p.servers == nil {
 		return nil
 	}
-	turn, err := p.busy.Acquire(ctx, sim.Party{})
-	if err != nil {
-		return err
+	if p.limit > 0 {
+		turn, err := p.busy.Acquire(ctx, sim.Party{})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = turn.Release() }()
 	}
-	defer func() { _ = turn.Release() }()
 	p.w.Lock()
 	s := Sample{At: p.w.Now(), Sent: p.ledger.sent(), Calls: p.ledger.calls}
 	p.w.Unlock()
@@ -126,7 +129,7 @@ func (p *sampler) gauges(ctx context.Context) ([]Gauge, error) {
 // The monitor is held.
 func (p *sampler) keep(s *Sample, gauges []Gauge) {
 	slot := &p.ring[p.next]
-	s.Gauges = slot.Gauges[:0]
+	s.Gauges = slices.Grow(slot.Gauges[:0], len(gauges))
 	for _, g := range gauges {
 		if !math.IsNaN(g.Value) && !math.IsInf(g.Value, 0) { // JSON has no word for them
 			s.Gauges = append(s.Gauges, g)
