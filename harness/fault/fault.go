@@ -100,8 +100,6 @@ func (f *Fault) Validate() error {
 		return fmt.Errorf("probability: %v, want a number from 0 to 1", f.Probability)
 	case f.From < 0 || f.To < 0 || f.To != 0 && f.To <= f.From:
 		return fmt.Errorf("from, to: %v to %v, want 0 <= from < to", f.From, f.To)
-	case f.Nth < 0 || f.Round < 0 || f.ContextOver < 0 || f.AfterTokens < 0:
-		return fmt.Errorf("nth, round, context_over_tokens, after_tokens: want 0 or more")
 	case f.Delay < 0 || f.Delay > lengthMax:
 		return fmt.Errorf("delay: %v, want 0s to %v", f.Delay, lengthMax)
 	case f.ReleaseAfter < 0 || f.ReleaseAfter > lengthMax:
@@ -113,7 +111,35 @@ func (f *Fault) Validate() error {
 	case f.Tool != "" && f.Where != Tool:
 		return fmt.Errorf("tool: %q at %s, want it only where: tool", f.Tool, f.Where)
 	}
+	for _, c := range []struct {
+		field string
+		n     int
+	}{{"nth", f.Nth}, {"round", f.Round}, {"context_over_tokens", f.ContextOver}, {"after_tokens", f.AfterTokens}} {
+		if c.n < 0 {
+			return fmt.Errorf("%s: %d, want 0 or more", c.field, c.n)
+		}
+	}
+	if field := f.unused(); field != "" {
+		return fmt.Errorf("%s: set, but %s at %s has no use for it", field, f.What, f.Where)
+	}
 	return nil
+}
+
+// unused names a setting that this kind of fault does not look at: whoever set it meant something else.
+func (f *Fault) unused() string {
+	switch {
+	case f.Delay != 0 && f.What != Latency && f.What != Reasoning:
+		return "delay"
+	case f.AfterTokens != 0 && (f.Where != Stream || f.What == Reasoning):
+		return "after_tokens"
+	case f.StatusCode != 0 && f.What != Status:
+		return "status"
+	case f.RetryAfter != "" && f.What != Status:
+		return "retry_after"
+	case f.ReleaseAfter != 0 && f.What != PinOnAbort:
+		return "release_after"
+	}
+	return ""
 }
 
 func notInID(r rune) bool {

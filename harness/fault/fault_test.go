@@ -44,7 +44,7 @@ func TestValidate(t *testing.T) {
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, From: -s}, "from, to: -1s to 0s"},
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, From: 2 * s, To: s}, "from, to: 2s to 1s"},
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, From: s, To: s}, "from, to: 1s to 1s"},
-		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, Nth: -1}, "nth, round"},
+		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, Nth: -1}, "nth: -1, want 0 or more"},
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, AfterTokens: -1}, "after_tokens"},
 		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Latency, Delay: -s}, "delay: -1s, want 0s to 10000h0m0s"},
 		{fault.Fault{ID: "a", Where: fault.Transfer, What: fault.Latency, Delay: math.MaxInt64}, "delay: 2562047h47m16.854775807s, want 0s to"},
@@ -52,6 +52,11 @@ func TestValidate(t *testing.T) {
 		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Latency}, "delay: missing, want how long the latency is"},
 		{fault.Fault{ID: "a", Where: fault.Router, What: fault.Status}, "status: 0, want an HTTP status from 400 to 599"},
 		{fault.Fault{ID: "a", Where: fault.Router, What: fault.Status, StatusCode: 200}, "status: 200, want"},
+		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, StatusCode: 503}, "status: set, but silence at stream has no use for it"},
+		{fault.Fault{ID: "a", Where: fault.Router, What: fault.Drop, RetryAfter: "1"}, "retry_after: set, but"},
+		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Hang, Delay: s}, "delay: set, but"},
+		{fault.Fault{ID: "a", Where: fault.Connection, What: fault.Reset, AfterTokens: 1}, "after_tokens: set, but"},
+		{fault.Fault{ID: "a", Where: fault.Inflight, What: fault.Hang, ReleaseAfter: s}, "release_after: set, but"},
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, Tool: "save"}, `tool: "save" at stream`},
 	} {
 		err := c.f.Validate()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -69,10 +70,20 @@ func validURL(text string) error {
 		return fmt.Errorf("base URL: %q is neither http nor https, %s", withoutUserinfo(text), want)
 	case u.Hostname() == "":
 		return fmt.Errorf("base URL: %q has no host, %s", withoutUserinfo(text), want)
+	case !validPort(u):
+		return fmt.Errorf("base URL: %q has the port %q, want one from 1 to 65535 or none", withoutUserinfo(text), u.Port())
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return fmt.Errorf("base URL: %q has a query or fragment, %s", withoutUserinfo(text), want)
 	}
 	return nil
+}
+
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return !strings.HasSuffix(u.Host, ":")
+	}
+	n, err := strconv.Atoi(u.Port())
+	return err == nil && n >= 1 && n <= 65535
 }
 
 func hasControl(s string) bool {
