@@ -187,6 +187,31 @@ func TestEpisodesKept(t *testing.T) {
 	}
 }
 
+// TestJudgedOnceWithoutBundle: nobody reads the verdicts that later ones replace.
+func TestJudgedOnceWithoutBundle(t *testing.T) {
+	w := sim.NewVirtual(sim.VirtualOptions{Seed: 1})
+	s := script{steps: [][]time.Duration{every(70*time.Second, 70*time.Second, 840*time.Second)}}
+	s.options.Watchdog = DefaultWatchdog()
+	s.options.Watchdog.EpisodesKept = 3
+	var judged []string
+	s.options.Judge = func(now, _ *Evidence) any {
+		judged = append(judged, fmt.Sprint(now.Episode))
+		return [2]any{now.Episode, now.EndedAt != 0}
+	}
+	r, err := s.run(t, w, context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(judged, " "); got != "1 2 12" {
+		t.Errorf("judged were %s", got)
+	}
+	for _, ep := range r.Episodes {
+		if ep.Verdict != [2]any{ep.Number, true} {
+			t.Errorf("stall %d has verdict %v", ep.Number, ep.Verdict)
+		}
+	}
+}
+
 // TestSubAgents: they stand in the evidence beside their parents, and are no tasks.
 func TestSubAgents(t *testing.T) {
 	w := sim.NewVirtual(sim.VirtualOptions{Seed: 1})

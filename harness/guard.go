@@ -143,13 +143,19 @@ func (f *Fleet) settle() {
 	}
 }
 
-// judge asks for a verdict and writes it.
+// judge asks for a verdict and writes it. Without a bundle nobody would see it: see judgeKept.
 func (f *Fleet) judge(ep *Episode) {
-	if f.o.Judge == nil {
-		return
-	}
-	ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
-	if ep.Dir != "" {
+	if f.o.Judge != nil && ep.Dir != "" {
+		ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
 		f.o.Bundle.WriteJSON(ep.Dir+"/"+VerdictFile, ep.Verdict)
+	}
+}
+
+// judgeKept asks for the verdicts that are still wanted at the end of the run. capturing is held.
+func (f *Fleet) judgeKept() {
+	for _, ep := range f.episodes {
+		if f.o.Judge != nil && ep.Dir == "" {
+			ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
+		}
 	}
 }
