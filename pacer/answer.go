@@ -25,8 +25,9 @@ type answer struct {
 	created                int64
 	usage                  *openai.Usage
 	choices                []choice
-	room                   [1]choice // for the first of them, which is mostly the only one
-	size                   int       // bytes of text
+	room                   [1]choice   // for the first of them, which is mostly the only one
+	callRoom               [1]toolCall // for the first of its calls
+	size                   int         // bytes of text
 }
 
 type choice struct {
@@ -135,7 +136,11 @@ func (a *answer) choice(index int) (*choice, error) {
 		a.choices = a.room[:0]
 	}
 	a.choices = append(a.choices, choice{index: index})
-	return &a.choices[len(a.choices)-1], nil
+	c := &a.choices[len(a.choices)-1]
+	if len(a.choices) == 1 {
+		c.calls = a.callRoom[:0]
+	}
+	return c, nil
 }
 
 // call returns the tool call that a delta continues, or a new one. A delta names its call by index.

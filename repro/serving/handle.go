@@ -149,13 +149,19 @@ func (h *Handle) Take() (part Part, more sim.Instant, err error) {
 }
 
 // Usage returns what the answer is charged for, once it is complete.
-func (h *Handle) Usage() openai.Usage {
-	return openai.Usage{
-		PromptTokens:            h.r.Prompt.Tokens,
-		CompletionTokens:        h.r.reply.tokens,
-		TotalTokens:             h.r.Prompt.Tokens + h.r.reply.tokens,
-		CompletionTokensDetails: &openai.CompletionTokensDetails{ReasoningTokens: h.r.reply.reasoning},
+func (h *Handle) Usage() openai.Usage { return *h.charge() }
+
+// charge is Usage in one piece of memory.
+func (h *Handle) charge() *openai.Usage {
+	var c struct {
+		openai.Usage
+		details openai.CompletionTokensDetails
 	}
+	c.PromptTokens, c.CompletionTokens = h.r.Prompt.Tokens, h.r.reply.tokens
+	c.TotalTokens = c.PromptTokens + c.CompletionTokens
+	c.details.ReasoningTokens = h.r.reply.reasoning
+	c.CompletionTokensDetails = &c.details
+	return &c.Usage
 }
 
 // Cancel says that the client has left. It does nothing if the answer was complete, or was cancelled

@@ -34,7 +34,8 @@ type body struct {
 
 	choices [3]openai.ChatCompletionStreamChoice // those of the chunks handed out
 	used    int
-	next    *body // a spare one of the client's
+	call    [1]openai.ToolCall // the first piece of it
+	next    *body              // a spare one of the client's
 }
 
 // streamState is what the stream hands out next.
@@ -112,8 +113,7 @@ func (b *body) receive(chunk *openai.ChatCompletionStreamResponse) error {
 		b.state = streamEnd
 		if b.usage {
 			b.fill(chunk, []openai.ChatCompletionStreamChoice{})
-			usage := b.h.Usage()
-			chunk.Usage = &usage
+			chunk.Usage = b.h.charge()
 			return nil
 		}
 	}
@@ -140,12 +140,16 @@ func (b *body) text(chunk *openai.ChatCompletionStreamResponse, tokens int) {
 	d := &choice[0].Delta
 	d.ReasoningContent, d.Content = part.Reasoning, part.Content
 	if part.Arguments != "" {
-		d.ToolCalls = []openai.ToolCall{{
+		d.ToolCalls = b.call[:]
+		if part.Tool == "" { // a further piece
+			d.ToolCalls = make([]openai.ToolCall, 1)
+		}
+		d.ToolCalls[0] = openai.ToolCall{
 			Index:    &b.c.index,
 			ID:       b.h.r.ID,
 			Type:     openai.ToolTypeFunction,
 			Function: openai.FunctionCall{Name: part.Tool, Arguments: part.Arguments},
-		}}
+		}
 	}
 	b.fill(chunk, choice)
 }
