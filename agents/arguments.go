@@ -104,11 +104,11 @@ func plainString(text string) (value, rest string, ok bool) {
 	if !ok {
 		return "", "", false
 	}
-	n := plainLength(text)
-	if n == len(text) || text[n] != '"' {
+	value, rest, ok = strings.Cut(text, `"`)
+	if !ok || strings.IndexByte(value, '\\') >= 0 || !printable(value) {
 		return "", "", false
 	}
-	return text[:n], text[n+1:], true
+	return value, rest, true
 }
 
 // plainNumber reads a number of up to nine digits.
@@ -124,22 +124,21 @@ func plainNumber(text string) (n int, rest string, ok bool) {
 	return n, text[i:], true
 }
 
-// plainLength returns how many bytes at the start of text stand for themselves within a JSON string:
-// printable ASCII but quote and backslash. It looks at 32 bytes at a time.
-func plainLength(text string) int {
+// printable says whether all of text is printable ASCII or DEL. It looks at 32 bytes at a time.
+func printable(text string) bool {
 	i := 0
 	for ; i+32 <= len(text); i += 32 {
 		t := text[i : i+32]
-		if special(word(t, 0))|special(word(t, 8))|special(word(t, 16))|special(word(t, 24)) != 0 {
-			break
+		if unprintable(word(t, 0))|unprintable(word(t, 8))|unprintable(word(t, 16))|unprintable(word(t, 24)) != 0 {
+			return false
 		}
 	}
 	for ; i < len(text); i++ {
-		if c := text[i]; c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
-			break
+		if c := text[i]; c < 0x20 || c >= 0x80 {
+			return false
 		}
 	}
-	return i
+	return true
 }
 
 // word returns the eight bytes of t from i on.
@@ -149,16 +148,13 @@ func word(t string, i int) uint64 {
 		uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
 }
 
-// special returns 0 if and only if all of eight bytes stand for themselves.
-//
-// A byte b below 0x80 is less than n if and only if b - n borrows into its high bit; a byte equals c if
-// and only if b^c is less than 1. A borrow may reach the byte above and accuse it wrongly, but only from
-// a byte that is special itself.
-func special(x uint64) uint64 {
+// unprintable returns 0 if and only if eight bytes are all from 0x20 to 0x7f: a byte below 0x80 is less
+// than 0x20 if and only if subtracting that borrows into its high bit. The borrow may reach the byte
+// above, but only from a byte that counts itself.
+func unprintable(x uint64) uint64 {
 	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
+		blanks = 0x2020202020202020
+		highs  = 0x8080808080808080
 	)
-	quote, slash := x^ones*'"', x^ones*'\\'
-	return ((x - ones*0x20) | (quote - ones) | (slash - ones) | x) & highs
+	return ((x - blanks) | x) & highs
 }

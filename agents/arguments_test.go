@@ -41,26 +41,32 @@ func TestParsePlainReadsWhatModelsSend(t *testing.T) {
 	}
 }
 
-func TestPlainLengthAgainstBytewise(t *testing.T) {
+func TestPrintableAgainstBytewise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	bytewise := func(s string) int {
+	bytewise := func(s string) bool {
 		for i := range len(s) {
-			if s[i] < 0x20 || s[i] >= 0x80 || s[i] == '"' || s[i] == '\\' {
-				return i
+			if s[i] < 0x20 || s[i] >= 0x80 {
+				return false
 			}
 		}
-		return len(s)
+		return true
 	}
+	found := map[bool]int{}
 	for range 20_000 {
-		b := []byte(filler(r.IntN(40)))
+		b := []byte(filler(r.IntN(100)))
 		for i := range b {
-			if r.IntN(20) == 0 {
+			if r.IntN(40) == 0 {
 				b[i] = byte(r.Uint32())
 			}
 		}
-		if s := string(b); plainLength(s) != bytewise(s) {
-			t.Fatalf("%q: %d, want %d", s, plainLength(s), bytewise(s))
+		s := string(b)
+		if printable(s) != bytewise(s) {
+			t.Fatalf("%q: %v, want %v", s, printable(s), bytewise(s))
 		}
+		found[bytewise(s)]++
+	}
+	if found[true] < 1000 || found[false] < 1000 {
+		t.Errorf("%v: the texts test too little", found)
 	}
 }
 

@@ -19,7 +19,11 @@ func (b jsonLine) str(key, value string) jsonLine {
 
 // num appends ,"key":n.
 func (b jsonLine) num(key string, n int) jsonLine {
-	return strconv.AppendInt(append(append(b, ','), key...), int64(n), 10)
+	b = append(append(b, ','), key...)
+	if n >= 0 && n < 10 { // most are
+		return append(b, byte('0'+n))
+	}
+	return strconv.AppendInt(b, int64(n), 10)
 }
 
 // flag appends ,"key":true or ,"key":false.
@@ -63,7 +67,7 @@ func appendQuoted(b []byte, s string) []byte {
 	plain := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c < utf8.RuneSelf && !escaped[c] {
+		if !special[c] {
 			i++
 			continue
 		}
@@ -92,10 +96,11 @@ func appendRune(b []byte, r rune) []byte {
 	return utf8.AppendRune(b, r)
 }
 
-// escaped has the ASCII characters that are not written as they are.
-var escaped = func() (t [utf8.RuneSelf]bool) {
+// special has the bytes that are not copied as they are: the characters that are escaped, and all that
+// are not ASCII.
+var special = func() (t [256]bool) {
 	for c := range t {
-		t[c] = c < ' ' || c == 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&'
+		t[c] = c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&'
 	}
 	return t
 }()

@@ -126,22 +126,25 @@ func unquoted(text []byte) []byte {
 func routerTime(line []byte) time.Time {
 	line = bytes.TrimLeft(line, " \t")
 	const shape = "0000-00-00 00:00:00" // or a T in the middle
-	if len(line) < len(shape) {
+	if len(line) < len(shape) || line[4] != '-' || line[7] != '-' || line[10] != ' ' && line[10] != 'T' || line[13] != ':' || line[16] != ':' {
 		return time.Time{}
 	}
-	for i := range len(shape) {
-		c, digit := line[i], line[i] >= '0' && line[i] <= '9'
-		if (shape[i] == '0') != digit || !digit && c != shape[i] && (shape[i] != ' ' || c != 'T') {
-			return time.Time{}
-		}
+	digits := true
+	two := func(i int) int {
+		a, b := line[i]-'0', line[i+1]-'0'
+		digits = digits && a <= 9 && b <= 9
+		return int(a)*10 + int(b)
 	}
-	two := func(i int) int { return int(line[i]-'0')*10 + int(line[i+1]-'0') }
+	year, month, day, hour, minute, second := two(0)*100+two(2), two(5), two(8), two(11), two(14), two(17)
+	if !digits {
+		return time.Time{}
+	}
 	ns, unit := 0, 100_000_000
 	for i := len(shape) + 1; i < len(line) && line[len(shape)] == '.' && line[i] >= '0' && line[i] <= '9'; i++ {
 		ns += int(line[i]-'0') * unit
 		unit /= 10
 	}
-	return time.Date(two(0)*100+two(2), time.Month(two(5)), two(8), two(11), two(14), two(17), ns, time.UTC)
+	return time.Date(year, time.Month(month), day, hour, minute, second, ns, time.UTC)
 }
 
 // routerLatency reads a latency: whole microseconds, or a text with a unit.

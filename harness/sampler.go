@@ -129,11 +129,9 @@ func (p *sampler) gauges(ctx context.Context) ([]Gauge, error) {
 // The monitor is held.
 func (p *sampler) keep(s *Sample, gauges []Gauge) {
 	slot := &p.ring[p.next]
-	s.Gauges = slices.Grow(slot.Gauges[:0], len(gauges))
-	for _, g := range gauges {
-		if !math.IsNaN(g.Value) && !math.IsInf(g.Value, 0) { // JSON has no word for them
-			s.Gauges = append(s.Gauges, g)
-		}
+	s.Gauges = append(slices.Grow(slot.Gauges[:0], len(gauges)), gauges...)
+	if slices.ContainsFunc(gauges, unspeakable) {
+		s.Gauges = slices.DeleteFunc(s.Gauges, unspeakable)
 	}
 	*slot = *s
 	p.next = (p.next + 1) % len(p.ring)
@@ -142,6 +140,9 @@ func (p *sampler) keep(s *Sample, gauges []Gauge) {
 		p.write(slot)
 	}
 }
+
+// unspeakable says whether JSON has no word for the value of a gauge.
+func unspeakable(g Gauge) bool { return math.IsNaN(g.Value) || math.IsInf(g.Value, 0) }
 
 // write puts a sample on a line: t_s, sent, calls, and gauges or error.
 func (p *sampler) write(s *Sample) {

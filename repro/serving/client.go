@@ -54,6 +54,7 @@ func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatComp
 	b.ctx, b.lease, b.model = ctx, lease, req.Model
 	b.usage = req.StreamOptions != nil && req.StreamOptions.IncludeUsage
 	b.h.submit(c.s, &q)
+	b.created = b.h.r.arrived.Time().Unix()
 	st := &stream{b, b.turn}
 	if err := st.h.WaitHeaders(ctx); err != nil {
 		_ = st.Close() // nothing is left that could be lost

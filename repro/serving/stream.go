@@ -28,9 +28,11 @@ type body struct {
 	h     Handle
 	lease sim.Lease
 	model string
-	usage bool // a chunk with it is wanted
-	state streamState
-	given int // tokens handed out as text
+	// created is when the request arrived, as a Unix time.
+	created int64
+	usage   bool // a chunk with it is wanted
+	state   streamState
+	given   int // tokens handed out as text
 
 	choices [3]openai.ChatCompletionStreamChoice // those of the chunks handed out
 	used    int
@@ -53,20 +55,13 @@ var _ pacer.Stream = (*stream)(nil)
 
 // Recv implements pacer.Stream.
 func (st *stream) Recv() (chunk openai.ChatCompletionStreamResponse, err error) {
-	if !st.open() {
+	if st.turn != st.body.turn {
 		return chunk, errLeft
 	}
 	if err = st.receive(&chunk); err != nil {
 		_ = st.end() // as net/http does with a body that has ended
 	}
 	return chunk, err
-}
-
-// open says whether the stream has not been closed.
-func (st *stream) open() bool {
-	st.c.s.w.Lock()
-	defer st.c.s.w.Unlock()
-	return st.turn == st.body.turn
 }
 
 // Progress implements pacer.Stream.
@@ -79,7 +74,10 @@ func (st *stream) Progress() pacer.Progress {
 
 // Close implements pacer.Stream. It may be called more than once.
 func (st *stream) Close() error {
-	if !st.open() {
+	st.c.s.w.Lock()
+	closed := st.turn != st.body.turn
+	st.c.s.w.Unlock()
+	if closed {
 		return nil
 	}
 	err := st.end()
@@ -166,7 +164,7 @@ func (b *body) choice() []openai.ChatCompletionStreamChoice {
 
 func (b *body) fill(chunk *openai.ChatCompletionStreamResponse, choices []openai.ChatCompletionStreamChoice) {
 	chunk.ID, chunk.Model = b.h.r.ID, b.model
-	chunk.Object, chunk.Created = "chat.completion.chunk", b.h.r.arrived.Time().Unix()
+	chunk.Object, chunk.Created = "chat.completion.chunk", b.created
 	chunk.Choices = choices
 }
 
