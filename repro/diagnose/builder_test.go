@@ -89,6 +89,18 @@ func (b *builder) slot(n int, since time.Duration) *builder {
 	return b
 }
 
+// rate adds n calls that wait for the pacer's rate with a slot in hand.
+func (b *builder) rate(n int, since time.Duration) *builder {
+	for range n {
+		c := b.newCall(pacer.StageRate, since, since)
+		if o := objectNamed(b.ev.Objects, SlotObject); o != nil {
+			c.HoldsSlot = true
+			b.hold(o, c.Agent, c.ID, since)
+		}
+	}
+	return b
+}
+
 // connect adds n calls that hold a slot and wait for a connection.
 func (b *builder) connect(n int, since time.Duration) *builder {
 	for range n {
@@ -144,6 +156,12 @@ func (b *builder) tool(n int, name string, since time.Duration) *builder {
 	for range n {
 		b.newAgent(pacer.StageTool, since).Tool = name
 	}
+	return b
+}
+
+// returned notes that so many calls of a tool have returned, the longest after so long.
+func (b *builder) returned(name string, calls int, longest time.Duration) *builder {
+	b.ev.Tools = append(b.ev.Tools, harness.ToolStats{Tool: name, Finished: calls, Longest: longest})
 	return b
 }
 

@@ -23,8 +23,9 @@ type cause struct {
 type judgement struct {
 	status   Status
 	score    float64
-	layer    Layer  // replaces the cause's, if it depends on the evidence
-	beside   string // a clause for the summary when something else explains more
+	outcome  Outcome // replaces the cause's, if it depends on the evidence
+	layer    Layer   // replaces the cause's, if it depends on the evidence
+	beside   string  // a clause for the summary when something else explains more
 	for_     []string
 	against  []string
 	decideBy string
@@ -65,7 +66,7 @@ func judgeAll(r *reading) []judged {
 	out := make([]judged, len(all))
 	for i, c := range all {
 		out[i].cause = c
-		out[i].judgement = judgement{status: Open, layer: c.layer}
+		out[i].judgement = judgement{status: Open, outcome: c.outcome, layer: c.layer}
 		c.judge(r, &out[i].judgement)
 		out[i].score = math.Round(min(max(out[i].score, 0), 1)*100) / 100
 	}
@@ -79,7 +80,7 @@ func judgeAll(r *reading) []judged {
 		case a.score < b.score:
 			return 1
 		}
-		return b.outcome.gravity() - a.outcome.gravity()
+		return b.judgement.outcome.gravity() - a.judgement.outcome.gravity()
 	})
 	return out
 }
@@ -97,7 +98,7 @@ func rank(s Status) int {
 // hypothesis is the judgement as it stands in the verdict.
 func (j *judged) hypothesis() Hypothesis {
 	h := Hypothesis{
-		Cause: j.name, Outcome: j.outcome, Layer: j.judgement.layer, Status: j.status, Score: j.score,
+		Cause: j.name, Outcome: j.judgement.outcome, Layer: j.judgement.layer, Status: j.status, Score: j.score,
 		For: j.for_, Against: j.against, DecideBy: j.decideBy,
 	}
 	if h.For == nil {

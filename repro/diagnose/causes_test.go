@@ -97,6 +97,46 @@ func TestDecidingObservation(t *testing.T) {
 			}
 			ev.Objects = append(ev.Objects, o)
 		}, Refuted},
+		{"tool-hang", "they take that long", func(ev *harness.Evidence) { ev.Tools[0].Longest = 390 * s }, Refuted},
+		{"tool-hang", "none has ever returned, first capture", func(ev *harness.Evidence) { ev.Tools = nil }, Open},
+		{"tool-hang", "one returned and ended the stall", func(ev *harness.Evidence) {
+			ev.EndedAt, ev.EndedBy = ev.At.Add(20*s), "agent-02"
+		}, Refuted},
+		{"slow-tool-as-before", "none has ever returned", func(ev *harness.Evidence) { ev.Tools = nil }, Open},
+		{"slow-tool-as-before", "they take a moment", func(ev *harness.Evidence) {
+			ev.Tools[0].Longest = s
+			for i := range ev.Agents {
+				ev.Agents[i].Since = ev.At.Add(-130 * s)
+			}
+		}, Refuted},
+		{"router-lost", "decode has them", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRunning, 16) }, Refuted},
+		{"router-lost", "the router holds them back", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeRouterQueued, 16) }, Open},
+		{"router-lost", "they are young", func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				ev.Calls[i].Since = ev.At.Add(-20 * s)
+			}
+		}, Open},
+		{"router-lost", "the gauges", func(ev *harness.Evidence) { ev.Samples = nil }, Open},
+		{"router-lost", "the log has none open", func(ev *harness.Evidence) { ev.Router.Open = nil }, Refuted},
+		{"rate-limit", "they have just begun to wait", func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				if c := &ev.Calls[i]; c.Stage == pacer.StageRate {
+					c.Since = ev.At.Add(-s)
+				}
+			}
+		}, Open},
+		{"rate-limit", "nobody waits for the rate", func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				if c := &ev.Calls[i]; c.Stage == pacer.StageRate {
+					c.Stage = pacer.StageHeaders
+				}
+			}
+		}, Refuted},
+		{"comment-stream-no-server-evidence", "it has not gone on for long", func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				ev.Calls[i].Since = ev.At.Add(-100 * s)
+			}
+		}, Open},
 		{"connection-dead", "the router has them", openAll, Refuted},
 		{"connection-dead", "they are young", func(ev *harness.Evidence) {
 			for i := range ev.Calls {
@@ -122,7 +162,8 @@ func TestDecidingObservation(t *testing.T) {
 		{"comment-stream", "the counter", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugeDecodeTokens) }, Open},
 		{"timeout-cascade", "no attempt was cut off", func(ev *harness.Evidence) { ev.Window.AttemptsTimeout = 0 }, Refuted},
 		{"timeout-cascade", "calls completed", func(ev *harness.Evidence) { ev.Window.CallsCompleted = 5 }, Open},
-		{"retry-storm", "nothing was refused", func(ev *harness.Evidence) { ev.Window.AttemptsStatus = 0 }, Refuted},
+		{"retry-storm", "nothing was refused", func(ev *harness.Evidence) { ev.Window.AttemptsStatus, ev.Totals.AttemptsStatus = 0, 0 }, Refuted},
+		{"retry-storm", "nothing was refused in the stall, and nobody failed", func(ev *harness.Evidence) { ev.Window.AttemptsStatus = 0 }, Refuted},
 		{"retry-storm", "only a few were refused", func(ev *harness.Evidence) { ev.Window.AttemptsStatus = 20 }, Open},
 		{"router-queue", "the queue is empty and the status another", func(ev *harness.Evidence) {
 			setGauge(ev, harness.GaugeRouterQueued, 0)
@@ -210,6 +251,7 @@ func growDecode(ev *harness.Evidence) {
 }
 
 func forgetErrors(ev *harness.Evidence) {
+	ev.Window.Attempts503, ev.Totals.Attempts503 = 0, 0
 	for i := range ev.Calls {
 		ev.Calls[i].LastError = ""
 	}

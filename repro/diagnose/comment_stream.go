@@ -1,6 +1,9 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // commentStream: bytes arrive (comments, keep-alives, empty events), tokens do not.
 func commentStream() cause {
@@ -8,37 +11,67 @@ func commentStream() cause {
 		name: CauseCommentStream, outcome: Wedged, layer: LayerStream,
 		judge: judgeCommentStream,
 		because: func(r *reading) string {
-			return fmt.Sprintf("%s bytes but no tokens: the connection is kept alive, so an idle limit on bytes never fires, and nothing is produced.", does(r.commentStreams(), "stream", "gets", "get"))
+			s := r.commentStreams()
+			text := fmt.Sprintf("%s bytes but no tokens, for up to %s: the connection is kept alive, so an idle limit on bytes never fires, and nothing is produced.", does(s.n, "stream", "gets", "get"), secs(s.most))
+			if r.blind() {
+				text += " " + unseenText
+			}
+			return text
 		},
 		next: func(r *reading) []string {
-			return []string{"--set policy.idle=60s --set policy.idle_by=token: count tokens as progress, not bytes"}
+			out := []string{"--set policy.idle=60s --set policy.idle_by=token --set policy.first_token=120s: count tokens as progress, not bytes"}
+			if r.blind() {
+				out = append(out, metricsAdvice, probeAdvice)
+			}
+			return out
 		},
 	}
 }
 
-// commentStreams counts streams on which bytes arrive and tokens do not, unless the servers are seen
-// to produce tokens for them.
-func (r *reading) commentStreams() int {
-	n := 0
+// commentStreams sums up the streams on which bytes arrive and tokens do not, unless the servers are
+// seen to produce tokens for them.
+type commentStreams struct {
+	n    int
+	late int           // for so long that nothing need be known of the servers
+	most time.Duration // longest time without a token
+}
+
+func (r *reading) commentStreams() commentStreams {
+	var s commentStreams
 	for i := range r.calls {
-		if c := &r.calls[i]; c.bytes && c.fate != fateServed && c.fate != fatePrefill && c.fate != fateDecodeWait && c.fate != fateFresh {
-			n++
+		c := &r.calls[i]
+		if !c.bytes || c.fate == fateServed || c.fate == fatePrefill || c.fate == fateDecodeWait || c.fate == fateFresh {
+			continue
+		}
+		s.n++
+		s.most = max(s.most, c.quiet)
+		limit := max(commentsMin, r.stalls(commentsStalls)) // as yet without a token
+		if c.Tokens > 0 {
+			limit = r.silentLimit(c.gap)
+		}
+		if c.quiet >= limit {
+			s.late++
 		}
 	}
-	return n
+	return s
 }
 
 func judgeCommentStream(r *reading, j *judgement) {
-	n := r.commentStreams()
-	if n == 0 {
+	s := r.commentStreams()
+	if s.n == 0 {
 		j.refute("no stream gets bytes without tokens, unless the servers work on it")
 		return
 	}
-	j.pro("%s bytes after tokens have stopped", does(n, "stream", "gets", "get"))
-	j.beside = fmt.Sprintf("%s bytes but no tokens", does(n, "stream", "gets", "get"))
-	if _, _, ok := r.gauges.recent[decodeTokens].rate(); !ok {
-		j.open(0.4*r.share(n), "decode_tokens_total over half a minute: does the model think unseen, or not at all?")
-		return
+	j.pro("%s bytes and no tokens, for up to %s", does(s.n, "stream", "gets", "get"), secs(s.most))
+	j.beside = fmt.Sprintf("%s bytes but no tokens", does(s.n, "stream", "gets", "get"))
+	_, _, counted := r.gauges.recent[decodeTokens].rate()
+	switch {
+	case counted:
+		j.support(0.85 * r.share(s.n))
+	case r.blind() && s.late > 0:
+		j.support(0.6 * r.share(s.late))
+		j.con("nothing is known of the servers: a model that thinks for so long, or a long queue, looks the same")
+	default:
+		j.open(0.4*r.share(s.n), "decode_tokens_total over half a minute: does the model think unseen, or not at all?")
 	}
-	j.support(0.85 * r.share(n))
 }

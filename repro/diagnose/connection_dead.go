@@ -3,6 +3,8 @@ package diagnose
 import (
 	"fmt"
 	"time"
+
+	"example.com/wedge/pacer"
 )
 
 // connectionDead: requests were sent into a connection that nobody reads any more.
@@ -34,12 +36,24 @@ func (r *reading) neverReached() (n int, most time.Duration) {
 	return n, most
 }
 
+// withoutHeaders counts requests that have had nothing at all when nothing is known of the servers.
+func (r *reading) withoutHeaders() int {
+	n := 0
+	for i := range r.calls {
+		if c := &r.calls[i]; c.fate == fateUnanswered && c.Stage == pacer.StageHeaders {
+			n++
+		}
+	}
+	return n
+}
+
 func judgeConnectionDead(r *reading, j *judgement) {
 	n, most := r.neverReached()
+	silent := r.withoutHeaders()
 	switch {
-	case n == 0 && r.n[fateUnanswered] > 0:
-		j.open(0.2*r.share(r.n[fateUnanswered]), "the router's log: did it get the requests? Or one request by hand")
-		j.pro("%s no answer, and nothing is known of the servers", does(r.n[fateUnanswered], "request", "has", "have"))
+	case n == 0 && silent > 0:
+		j.open(0.2*r.share(silent), "the router's log: did it get the requests? Or one request by hand")
+		j.pro("%s no answer, not even headers, and nothing is known of the servers", does(silent, "request", "has", "have"))
 		return
 	case n == 0 && r.n[fateNeverReached] > 0:
 		j.open(0.2*r.share(r.n[fateNeverReached]), "a capture half a minute later")

@@ -61,13 +61,14 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 		return
 	}
 	best := &ranked[0]
-	found := best.status == Supported && (r.stalled() || best.outcome == Deadlocked)
+	found := best.status == Supported && (r.stalled() || best.judgement.outcome == Deadlocked)
 	why := ""
 	switch {
 	case found:
-		v.Outcome, v.Layer, v.Cause = best.outcome, best.judgement.layer, best.name
+		v.Outcome, v.Layer, v.Cause = best.judgement.outcome, best.judgement.layer, best.name
 		why = best.because(r)
 		v.Next = append(v.Next, best.next(r)...)
+		v.Next = append(v.Next, r.adviceBeside(ranked[1:])...)
 	case !r.stalled():
 		v.Outcome, v.Layer, v.Cause = Slow, LayerNone, CauseNone
 		why = "This is no stall: the work goes on."
@@ -75,9 +76,10 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 		u := r.unknown()
 		v.Outcome, v.Layer, v.Cause = u.outcome, u.layer, u.cause
 		why = u.why
+		v.Next = append(v.Next, u.next...)
 		v.Next = append(v.Next, openQuestions(ranked)...)
 	}
-	parts := []string{r.stallText(), r.whereText(v.Stages), upper(why)}
+	parts := []string{r.stallText() + r.failureText(), r.whereText(v.Stages), upper(why)}
 	if found {
 		parts = append(parts, besides(ranked[1:])...)
 	}
@@ -116,11 +118,26 @@ func (v *Verdict) rest(r *reading) string {
 	return fmt.Sprintf("No step has finished for %s: %s left, no agent is at work on one, and no request is out.", secs(max(0, r.now.StalledFor)), does(left, "task", "is", "are"))
 }
 
+// adviceBeside is what to do about agents that have failed, if something else explains the stall.
+func (r *reading) adviceBeside(others []judged) []string {
+	for i := range others {
+		if o := &others[i]; o.status == Supported && (o.name == CauseRouterQueue || o.name == CauseRetryStorm) {
+			return o.next(r)
+		}
+	}
+	return nil
+}
+
 // openQuestions lists what would decide, the most promising first.
 func openQuestions(ranked []judged) []string {
+	const most = 3
 	var out []string
+	seen := map[string]bool{} // two causes may wait for one measurement
 	for i := range ranked {
-		if o := &ranked[i]; o.status == Open && o.decideBy != "" && len(out) < 3 {
+		o := &ranked[i]
+		worth := o.score > 0 || len(out) == 0
+		if o.status == Open && o.decideBy != "" && worth && !seen[o.decideBy] && len(out) < most {
+			seen[o.decideBy] = true
 			out = append(out, string(o.name)+" would be decided by "+o.decideBy)
 		}
 	}

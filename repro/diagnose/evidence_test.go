@@ -148,12 +148,25 @@ func lockOverCallEvidence() *harness.Evidence {
 
 func toolEvidence() *harness.Evidence {
 	return stallOf("tool-hang-1", 30, 16, 1500*s, m).tool(5, "append", 400*s).tool(3, "append", 61*s).
+		returned("append", 84, 300*time.Millisecond).
 		set(func(ev *harness.Evidence) { ev.Totals.AgentsDone = 22 }).gauges(0, 0).done()
 }
 
 func deadConnectionEvidence() *harness.Evidence {
 	return stallOf("connection-dead-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).
 		set(func(ev *harness.Evidence) { ev.Router.Open = nil; ev.Router.Started, ev.Router.Finished = 84, 84 }).gauges(0, 0).done()
+}
+
+// lostEvidence is of a router that logged the start of requests and has forgotten them.
+func lostEvidence() *harness.Evidence {
+	return stallOf("router-lost-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).
+		gauges(0, 0, gauge(harness.GaugeRouterInFlight, 0)).done()
+}
+
+// rateEvidence is of a pacer whose slots are held by calls that wait for its rate.
+func rateEvidence() *harness.Evidence {
+	return stallOf("rate-2", 30, 16, 900*s, m).rate(15, 300*s).stream(1, 50*s, 0).slot(14, m).
+		gauges(0, 50, gauge(harness.GaugeDecodeRunning, 1)).done()
 }
 
 func decodeHangEvidence() *harness.Evidence {
@@ -191,13 +204,19 @@ func cascadeEvidence() *harness.Evidence {
 		}).gauges(0, 400, gauge(harness.GaugeDecodeRunning, 16)).done()
 }
 
-func refusals(status int, queued float64) *harness.Evidence {
+func refusedEvidence(status int, queued float64) *harness.Evidence {
 	b := stallOf("refusals-1", 30, 0, 900*s, 200*s)
 	for range 30 {
 		c := b.newCall(pacer.StageBackoff, 2*s, 150*s)
 		c.Attempts, c.LastError = 30, fmt.Sprintf("pacer: HTTP status %d: too much", status)
 	}
-	b.ev.Window = harness.Totals{Attempts: 900, AttemptsStatus: 890}
+	b.ev.Window = harness.Totals{Attempts: 900, AttemptsStatus: 890, Backoffs: 880, BackoffWait: 880 * 5 * s}
+	if status == 503 {
+		b.ev.Window.Attempts503 = 890
+	} else {
+		b.ev.Window.Attempts429 = 890
+	}
+	b.ev.Totals = b.ev.Window
 	b.headers(2, 3*s)
 	return b.gauges(0, 0, gauge(harness.GaugeRouterQueued, queued)).done()
 }

@@ -10,7 +10,7 @@ func nestedSlot() cause {
 		because: func(r *reading) string {
 			k := &r.knot
 			return fmt.Sprintf("%s held by agents that wait for others who need a slot themselves (%s): a cycle that nothing outside can break. %s.",
-				ofAll(k.permits, k.capacity, "slot")+" "+verb(k.permits, "is", "are"), r.cycleText(), count(k.stuck, "agent")+" cannot go on")
+				upper(areOfAll(k.permits, k.capacity, "slot")), r.cycleText(), count(k.stuck, "agent")+" cannot go on")
 		},
 		next: func(r *reading) []string {
 			return []string{
@@ -30,7 +30,7 @@ func judgeNestedSlot(r *reading, j *judgement) {
 		j.support(0.98 * float64(k.permits) / float64(max(1, k.capacity)))
 		j.beside = "agents that hold a slot wait for others who need one"
 		j.pro("a cycle of waits: %s", r.cycleText())
-		j.pro("%s held by parties that wait for the same slots themselves, so none can ever be given back", ofAll(k.permits, k.capacity, "slot")+" "+verb(k.permits, "is", "are"))
+		j.pro("%s held by parties that wait for the same slots themselves, so none can ever be given back", areOfAll(k.permits, k.capacity, "slot"))
 		if n := len(r.pool.kept); n > 0 {
 			j.con("%s by calls that have ended", does(n, "slot", "is kept", "are kept"))
 		}
@@ -50,7 +50,7 @@ func (r *reading) noNestedSlot(j *judgement) {
 	}
 	j.open(0.5*float64(n)/float64(max(1, r.pool.inUse)), "a capture when the other holders have finished, or come to wait too")
 	j.beside = fmt.Sprintf("%s held by agents that wait for sub-agents who need one too", does(n, "slot", "is", "are"))
-	j.pro("%s held by agents that wait for sub-agents who wait for a slot", ofAll(n, r.pool.inUse, "slot")+" "+verb(n, "is", "are"))
+	j.pro("%s held by agents that wait for sub-agents who wait for a slot", areOfAll(n, r.pool.inUse, "slot"))
 	j.con("the other holders can go on, so this is no deadlock yet")
 }
 

@@ -37,7 +37,7 @@ func judgePrefillBottleneck(r *reading, j *judgement) {
 		j.open(0, "prefill_queue and prefill_tokens_total, sampled while requests are out")
 		if early := r.sum(fateOpen, fateUnanswered); 2*early >= r.sides.Sent && early > 0 {
 			j.open(0.3, j.decideBy)
-			j.pro("%s without a token so far", ofAll(early, r.sides.Sent, "request")+" "+verb(early, "is", "are"))
+			j.pro("%s without a token so far", areOfAll(early, r.sides.Sent, "request"))
 		}
 		return
 	case waiting < queueMin:

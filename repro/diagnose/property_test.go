@@ -66,6 +66,49 @@ var controls = []struct {
 		b := stallOf("reasoning", n, 0, d.seconds(200, 5000), d.seconds(60, 240)).headers(n, d.seconds(11, 180))
 		return blind(b).done()
 	}},
+	{"unseen-and-impatient", func(d dice) *harness.Evidence {
+		// A real server of which nothing is known, and a watchdog of any patience.
+		c := realServer{stallAfter: d.seconds(1, 120), calls: d.between(1, 30), slots: 30, waiting: 0}
+		c.out, c.stage = d.seconds(1, 299), []pacer.Stage{pacer.StageHeaders, pacer.StageFirstToken, pacer.StageStream}[d.IntN(3)]
+		switch {
+		case c.stage == pacer.StageStream: // tokens, and a pause that is no longer than the patience
+			c.tokens = d.between(1, 5000)
+			c.quiet = min(c.out, d.seconds(0, max(10, c.stallAfter.Seconds())))
+		case c.stage == pacer.StageFirstToken && d.IntN(2) == 0:
+			c.bytes, c.out = true, d.seconds(1, max(60, 3*c.stallAfter.Seconds()))
+		}
+		return c.evidence()
+	}},
+	{"slow-tools", func(d dice) *harness.Evidence {
+		// Either as long as before, or nobody knows and it is the first capture.
+		n, longest := d.between(1, 30), d.seconds(1, 3000)
+		b := stallOf("tools", n+2, 0, 5000*s, m).think(d.between(0, 2), s)
+		if d.IntN(2) == 0 {
+			b.returned("append", d.between(1, 50), longest).ev.StalledFor = d.seconds(60, 600)
+			for range n {
+				b.tool(1, "append", d.seconds(0, 2*longest.Seconds()))
+			}
+			return b.done()
+		}
+		for range n {
+			b.tool(1, "append", d.seconds(0, 3000))
+		}
+		return b.done()
+	}},
+	{"slow-tool-that-came-back", func(d dice) *harness.Evidence {
+		n := d.between(1, 30)
+		out := d.seconds(30, 3000)
+		b := stallOf("tools", n, 0, 5000*s, d.seconds(60, 600)).tool(n, "append", out)
+		if d.IntN(2) == 0 {
+			b.returned("append", 3, s)
+		}
+		return b.endedBy([]string{"agent-01", ""}[d.IntN(2)], d.seconds(0, 300)).done()
+	}},
+	{"too-many-requests", func(d dice) *harness.Evidence { return retryAfterEvidence(d.between(1, 30), d.seconds(0, 9999)) }},
+	{"some-failed-of-refusals", func(d dice) *harness.Evidence {
+		n := d.between(2, 200)
+		return failedEvidence(n, d.between(1, n-1), []int{429, 503, 500}[d.IntN(3)])
+	}},
 	{"healthy", func(d dice) *harness.Evidence {
 		// Seen while it runs: a step finished a moment ago.
 		n := d.between(1, 40)

@@ -43,6 +43,7 @@ type callReading struct {
 	gap      time.Duration // its own time between tokens; 0 if unknown
 	atRouter bool          // its attempt is open at the router
 	gone     bool          // the router's log can tell, and says that it is not open
+	lost     bool          // it is open in the router's log, but neither the router's gauge nor an engine's counts it
 	bytes    bool          // bytes arrive though tokens have stopped
 }
 
@@ -51,6 +52,7 @@ type agentReading struct {
 	*harness.AgentState
 	age   time.Duration // in its stage
 	waits bool          // for a lock or another process, by the waits-for graph
+	run   toolRun       // in stage tool, if it waits for nobody
 }
 
 // reading is an evidence with everything derived from it that several causes look at.
@@ -65,6 +67,7 @@ type reading struct {
 	calls  []callReading
 	n      [fateCount]int // calls by fate
 	idle   []agentReading // agents between calls, in order
+	tools  tools
 	agents AgentCounts
 	conns  connections
 	roots  int // see countRoots
@@ -83,6 +86,7 @@ func newReading(now, before *harness.Evidence) *reading {
 	}
 	r.readCalls()
 	r.readAgents()
+	r.tools = r.readTools()
 	r.conns = r.readConnections()
 	r.countRoots()
 	return r
@@ -129,12 +133,12 @@ func (g *Graph) waitsForSomebody(n int) bool {
 }
 
 // countRoots counts what others wait for and what itself waits for nobody in the harness: calls
-// that are out or in backoff, slots kept for nothing, tools at work, and the agents of a deadlock. A
+// that are out, in backoff or held by the rate, slots kept for nothing, tools at work, and the agents of a deadlock. A
 // call that waits for one of a full set of connections is no root: those who have them are.
 func (r *reading) countRoots() {
 	for i := range r.calls {
 		switch r.calls[i].fate {
-		case fateSlot, fateRate, fateOther:
+		case fateSlot, fateOther:
 		case fateConnect:
 			if !r.conns.full {
 				r.roots++
@@ -146,21 +150,10 @@ func (r *reading) countRoots() {
 	if r.pool.blocks() {
 		r.roots += len(r.pool.kept)
 	}
-	r.roots += r.toolsAtWork()
+	r.roots += r.tools.n()
 	if r.knot.found {
 		r.roots += r.knot.agents
 	}
-}
-
-// toolsAtWork counts agents in a tool that wait for nobody.
-func (r *reading) toolsAtWork() int {
-	n := 0
-	for i := range r.idle {
-		if r.idle[i].Stage == pacer.StageTool && !r.idle[i].waits {
-			n++
-		}
-	}
-	return n
 }
 
 // share is the part of the roots that n of them are.

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"example.com/wedge/pacer"
@@ -29,17 +30,24 @@ func silentStream() cause {
 				text += fmt.Sprintf(" and the %s that they hold never %s back", count(s.slots, "slot"), verb(s.slots, "comes", "come"))
 			}
 			text += "."
+			if r.blind() {
+				text += " " + unseenText
+			}
 			if n := r.n[fateMoving]; n > 0 {
 				text += fmt.Sprintf(" Tokens still arrive on %s.", count(n, "other call"))
 			}
 			return text
 		},
 		next: func(r *reading) []string {
-			return []string{
+			out := []string{
 				"--set policy.idle=60s ends a stream that is quiet for that long and tries again",
 				"send one request through the router by hand: if it is answered, the servers are well and only these streams are lost",
 				"look for what sits between client and router (proxy, NAT, load balancer) and drops quiet connections",
 			}
+			if r.blind() {
+				out = append(out, metricsAdvice)
+			}
+			return out
 		},
 	}
 }
@@ -47,6 +55,7 @@ func silentStream() cause {
 // silent sums up the streams that have gone quiet for good.
 type silent struct {
 	n, gone, unseen int           // all; those that the router's log denies; those nothing is known of
+	early           int           // of those nothing is known of: not quiet for long enough to tell
 	slots           int           // slots that they hold
 	least, most     time.Duration // quiet times
 	gap             time.Duration // longest of their own times between tokens
@@ -64,9 +73,13 @@ func (r *reading) silent() silent {
 		}
 		s.n++
 		s.most, s.gap = max(s.most, c.quiet), max(s.gap, c.gap)
-		if c.gone {
+		switch {
+		case c.gone:
 			s.gone++
-		} else if c.server == ServerUnseen {
+		case c.server == ServerUnseen && c.quiet < r.silentLimit(c.gap):
+			s.early++
+			s.unseen++
+		case c.server == ServerUnseen:
 			s.unseen++
 		}
 		if c.HoldsSlot {
@@ -83,15 +96,15 @@ func judgeSilentStream(r *reading, j *judgement) {
 	case s.n == 0:
 		r.noSilentStream(j)
 		return
-	case s.unseen == s.n && s.least < quietMax:
-		j.open(0.5*r.share(s.n), "the router's log or the gauges, or a capture a minute later: has the server finished them?")
+	case s.early == s.n:
+		j.open(0.5*r.share(s.n), "the router's log or the gauges, or a later capture: has the server finished them?")
 	default:
-		sure := 0.95*float64(s.gone) + 0.9*float64(s.n-s.gone-s.unseen) + 0.6*float64(s.unseen)
+		sure := 0.95*float64(s.gone) + 0.9*float64(s.n-s.gone-s.unseen) + 0.6*float64(s.unseen-s.early)
 		j.support(r.share(s.n) * sure / float64(s.n))
 	}
 	text := fmt.Sprintf("%s had no token for %s", does(s.n, "stream", "has", "have"), span(s.least, s.most))
 	if s.gap > 0 {
-		text += fmt.Sprintf("; before, tokens came every %.2f s or faster", s.gap.Seconds())
+		text += fmt.Sprintf("; before, tokens came every %s or faster", secs(s.gap))
 	}
 	j.pro("%s", text)
 	r.silentServerSide(j, s)
@@ -146,7 +159,7 @@ func (r *reading) noSilentStream(j *judgement) {
 	case streams == 0:
 		j.refute("no call is in stage stream")
 	case quiet == 0:
-		j.refute("every stream has had a token within the last %s", secs(most))
+		j.refute("every stream has had a token within the last %s", secs(max(most, 100*time.Millisecond)))
 	case r.lostOnTheWay() > 0:
 		n := r.lostOnTheWay()
 		j.open(0.3*r.share(n), "a capture when the servers have finished them: do the streams end?")
@@ -172,8 +185,12 @@ func (r *reading) lostOnTheWay() int {
 
 // span writes a range of durations.
 func span(least, most time.Duration) string {
-	if a, b := secs(least), secs(most); a != b {
-		return a[:len(a)-2] + " to " + b
+	a, b := secs(least), secs(most)
+	if a == b {
+		return b
 	}
-	return secs(most)
+	if stem, ok := strings.CutSuffix(a, " s"); ok && strings.HasSuffix(b, " s") {
+		return stem + " to " + b
+	}
+	return a + " to " + b
 }

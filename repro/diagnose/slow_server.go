@@ -9,8 +9,11 @@ func slowServer() cause {
 		judge: judgeSlowServer,
 		because: func(r *reading) string {
 			text := "Nothing is stuck: "
-			if alive := r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait); alive < r.sides.Sent {
+			switch alive := r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait); {
+			case alive < r.sides.Sent:
 				text = "Most calls are alive: "
+			case r.agents.Failed > 0:
+				text = "Of the agents that are left, none is stuck: "
 			}
 			switch {
 			case r.n[fateMoving] > 0 && r.n[fateServed] > 0:
@@ -20,7 +23,7 @@ func slowServer() cause {
 			case r.n[fateServed] > 0:
 				text += "no call has a token to show yet, but the decode engine has " + ofAll(r.n[fateServed], r.sides.Sent, "request") + " in its batch and produces tokens: the model thinks"
 			default:
-				text += "the servers have the requests"
+				text += "the servers have the requests, and their counters of tokens move"
 			}
 			return text + ", and nobody waits for a slot or a connection. They take long, and will finish."
 		},
@@ -54,9 +57,12 @@ func judgeSlowServer(r *reading, j *judgement) {
 		j.layer = LayerDecode
 	}
 	switch {
-	case r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait) > 0:
+	case r.sum(fateMoving, fateServed) > 0 || r.sum(fateFresh, fatePrefill, fateDecodeWait) > 0 && r.counting():
 		j.support(score)
 		j.pro("nobody waits for a slot or a connection")
+		if r.agents.Failed > 0 {
+			j.beside = "the calls of the agents that are left are alive"
+		}
 	case weight > 0:
 		j.open(score, "decode_running and decode_tokens_total over half a minute: do the servers work on the calls?")
 	default:
@@ -65,6 +71,9 @@ func judgeSlowServer(r *reading, j *judgement) {
 	r.movingObservation(j)
 	if n := r.n[fateOpen]; n > 0 {
 		j.con("%s quiet for up to %s, and whether the servers work on them cannot be told", does(n, "call", "is", "are"), secs(r.oldest(fateOpen)))
+	}
+	if n := r.sum(fateFresh, fateUnanswered); n > 0 && r.blind() {
+		j.con("of %s nothing has come so far, and nothing is known of the servers", count(n, "call"))
 	}
 	r.batchObservation(j)
 }

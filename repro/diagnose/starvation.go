@@ -11,7 +11,7 @@ func starvation() cause {
 			h := r.holders()
 			text := "Slow calls hold " + ofAll(h.live, r.pool.inUse, "slot") + ". They are alive"
 			if h.moving > 0 {
-				text += fmt.Sprintf(" (tokens arrive on %d, the latest %s ago)", h.moving, secs(r.newest(fateMoving)))
+				text += fmt.Sprintf(" (tokens arrive on %d, the latest %s)", h.moving, ago(r.newest(fateMoving)))
 			}
 			return text + ", so slots come back as their answers end; until then nobody else can start. The fleet is starved, not stuck."
 		},
@@ -38,7 +38,7 @@ func (r *reading) holders() holders {
 	if r.pool.object == nil {
 		for i := range r.calls {
 			if r.calls[i].HoldsSlot {
-				h.add(&r.calls[i])
+				h.add(&r.calls[i], r.counting())
 			}
 		}
 		return h
@@ -61,8 +61,8 @@ func (r *reading) holders() holders {
 			continue
 		}
 		if c := calls[slotKey(who, byAgent)]; c != nil {
-			h.add(c)
-		} else if a := between[who.Name]; byAgent && a != nil && !a.waits && a.age < toolMin {
+			h.add(c, r.counting())
+		} else if a := between[who.Name]; byAgent && a != nil && a.goesOn() {
 			h.weight++ // between two calls
 			h.live++
 		}
@@ -70,14 +70,25 @@ func (r *reading) holders() holders {
 	return h
 }
 
-func (h *holders) add(c *callReading) {
+// goesOn says whether an agent between two calls will make the next one by itself.
+func (a *agentReading) goesOn() bool {
+	return !a.waits && (a.age < toolMin || a.run == toolSlow)
+}
+
+// add counts a call that holds a slot. One that was sent a moment ago is seen to be alive only if the
+// servers' counters move, and one that waits for its next attempt is not.
+func (h *holders) add(c *callReading, counting bool) {
 	h.weight += c.fate.alive()
 	switch c.fate {
 	case fateMoving:
 		h.moving++
 		h.live++
-	case fateServed, fateFresh, fatePrefill, fateDecodeWait, fateBackoff:
+	case fateServed, fatePrefill, fateDecodeWait:
 		h.live++
+	case fateFresh:
+		if counting {
+			h.live++
+		}
 	}
 }
 
@@ -98,7 +109,9 @@ func judgeStarvation(r *reading, j *judgement) {
 	h := r.holders()
 	lost := r.lostOnTheWay()
 	score := 0.95 * max(0, h.weight-0.5*float64(lost)) / float64(max(1, p.inUse))
-	j.beside = ofAll(h.live, p.inUse, "slot") + " " + verb(h.live, "is", "are") + " held by calls that are alive"
+	if h.live > 0 {
+		j.beside = areOfAll(h.live, p.inUse, "slot") + " held by calls that are alive"
+	}
 	switch {
 	case h.live > 0:
 		j.support(score)
@@ -125,6 +138,9 @@ func (r *reading) otherHolders(j *judgement, lost int) {
 	if lost > 0 {
 		j.con("%s had tokens and then none for %s or more: what the servers produce may not arrive", does(lost, "stream", "has", "have"), secs(quietMax))
 	}
+	if n := r.rateWaiters().slots; n > 0 {
+		j.con("%s held by calls that wait for the pacer's own rate", does(n, "slot", "is", "are"))
+	}
 	if n := r.n[fatePrefill]; n > 0 {
 		j.con("%s for prefill, so the slots are not held by decoding alone", does(n, "call", "waits", "wait"))
 	}
@@ -133,7 +149,7 @@ func (r *reading) otherHolders(j *judgement, lost int) {
 // movingObservation adds what is seen of tokens that arrive.
 func (r *reading) movingObservation(j *judgement) {
 	if n := r.n[fateMoving]; n > 0 {
-		j.pro("tokens arrive on %s, the latest %s ago", count(n, "call"), secs(r.newest(fateMoving)))
+		j.pro("tokens arrive on %s, the latest %s", count(n, "call"), ago(r.newest(fateMoving)))
 	}
 	if n := r.n[fateServed]; n > 0 {
 		j.pro("%s no token to see, but the decode engine produces them: it runs as many requests and its counter moves", does(n, "call", "has", "have"))

@@ -82,14 +82,43 @@ func stories() []story {
 		{"lock-order", lockEvidence, nil, Deadlocked, LayerHarness, CauseLockOrder},
 		{"lock-over-call", lockOverCallEvidence, nil, Starved, LayerHarness, CauseLockOverCall},
 		{"tool-hang", toolEvidence, nil, Wedged, LayerTool, CauseToolHang},
+		{"slow-tool-first-capture", func() *harness.Evidence { return slowToolEvidence(m, 50*s).done() }, nil, Slow, LayerTool, CauseUnknown},
+		{"slow-tool-as-before", func() *harness.Evidence { return slowToolEvidence(2*m, 110*s).returned("append", 4, 150*s).done() }, nil, Slow, LayerTool, CauseSlowTool},
+		{"slow-tool-returned", func() *harness.Evidence { return slowToolEvidence(2*m, 110*s).endedBy("agent-03", 40*s).done() }, nil, Slow, LayerTool, CauseSlowTool},
+		{"tool-hang-never-seen", func() *harness.Evidence { return slowToolEvidence(4*m, 230*s).done() }, nil, Wedged, LayerTool, CauseToolHang},
+		{"router-lost", lostEvidence, nil, Wedged, LayerRouter, CauseRouterLost},
+		{"router-lost-partly", func() *harness.Evidence {
+			return stallOf("router-lost-2", 30, 16, 400*s, m).headers(11, 90*s).stream(5, 100*s, 0).slot(14, m).
+				gauges(0, 200, gauge(harness.GaugeDecodeRunning, 5), gauge(harness.GaugeRouterInFlight, 5)).done()
+		}, nil, Wedged, LayerRouter, CauseRouterLost},
+		{"router-has-them-and-no-engine", func() *harness.Evidence {
+			return stallOf("router-lost-3", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).gauges(0, 0).done()
+		}, nil, Wedged, LayerRouter, CauseRouterLost},
+		{"router-queues", func() *harness.Evidence {
+			return stallOf("router-queue-2", 30, 0, 400*s, m).headers(16, 90*s).gauges(0, 0, gauge(harness.GaugeRouterQueued, 16)).done()
+		}, nil, Slow, LayerRouter, CauseUnknown},
+		{"rate-limit", rateEvidence, nil, Starved, LayerPacer, CauseRateLimit},
+		{"rate-limit-few", func() *harness.Evidence {
+			return stallOf("rate-3", 30, 16, 900*s, m).rate(3, 40*s).stream(13, 100*s, 0).slot(14, m).
+				gauges(0, 400, gauge(harness.GaugeDecodeRunning, 13)).done()
+		}, nil, Starved, LayerPacer, CauseStarvation},
+		{"too-many-requests", func() *harness.Evidence { return retryAfterEvidence(2, 99999*s) }, nil, Slow, LayerPacer, CauseUnknown},
+		{"some-failed-of-a-full-queue", func() *harness.Evidence { return failedEvidence(64, 20, 503) }, nil, Slow, LayerDecode, CauseSlowServer},
+		{"most-failed-of-a-full-queue", func() *harness.Evidence { return failedEvidence(200, 168, 503) }, nil, Failed, LayerRouter, CauseRouterQueue},
+		{"comment-stream-no-server-evidence", func() *harness.Evidence {
+			return realServer{stallAfter: m, calls: 2, out: 239 * s, stage: pacer.StageFirstToken, bytes: true, slots: 2, waiting: 2}.evidence()
+		}, nil, Wedged, LayerStream, CauseCommentStream},
+		{"comments-for-a-moment", func() *harness.Evidence {
+			return realServer{stallAfter: 2 * s, calls: 2, out: 4 * s, stage: pacer.StageFirstToken, bytes: true}.evidence()
+		}, nil, Slow, LayerNone, CauseUnknown},
 		{"connection-dead", deadConnectionEvidence, nil, Wedged, LayerConnection, CauseConnectionDead},
 		{"long-context-decode", decodeHangEvidence, nil, Wedged, LayerDecode, CauseLongContextDecode},
 		{"decode-memory", memoryEvidence, nil, Wedged, LayerDecode, CauseDecodeMemory},
 		{"inflight-pin", pinEvidence, nil, Wedged, LayerPrefill, CauseInflightPin},
 		{"comment-stream", commentEvidence, nil, Wedged, LayerStream, CauseCommentStream},
 		{"timeout-cascade", cascadeEvidence, nil, Storming, LayerDecode, CauseTimeoutCascade},
-		{"retry-storm", func() *harness.Evidence { return refusals(429, 0) }, nil, Storming, LayerPacer, CauseRetryStorm},
-		{"router-queue", func() *harness.Evidence { return refusals(503, 32) }, nil, Storming, LayerRouter, CauseRouterQueue},
+		{"retry-storm", func() *harness.Evidence { return refusedEvidence(429, 0) }, nil, Storming, LayerPacer, CauseRetryStorm},
+		{"router-queue", func() *harness.Evidence { return refusedEvidence(503, 32) }, nil, Storming, LayerRouter, CauseRouterQueue},
 		{"unanswered-unknown", func() *harness.Evidence {
 			return blind(stallOf("unanswered", 4, 0, 200*s, 60*s).headers(4, 120*s)).done()
 		}, nil, Slow, LayerNone, CauseUnknown},
@@ -130,7 +159,7 @@ func stories() []story {
 				b.newCall(pacer.StageRate, 50*s, 50*s)
 			}
 			return b.done()
-		}, nil, Slow, LayerPacer, CauseUnknown},
+		}, nil, Slow, LayerPacer, CauseRateLimit},
 		{"hold-agent-between-calls", func() *harness.Evidence {
 			b := stallOf("hold-1", 8, 4, 300*s, m)
 			b.ev.Setup.Hold = "agent"

@@ -1,9 +1,6 @@
 package diagnose
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // stormScore is how surely a storm is one once attempts that were cut off or refused outnumber the
 // calls and none completed: above what calls that look alive are worth.
@@ -47,17 +44,6 @@ func (r *reading) retried() (again, begun int) {
 	return again, begun
 }
 
-// refused503 counts the calls whose latest failure was an HTTP status 503.
-func (r *reading) refused503() int {
-	n := 0
-	for i := range r.calls {
-		if strings.Contains(r.calls[i].LastError, "status 503") {
-			n++
-		}
-	}
-	return n
-}
-
 // noStorm refutes a storm if most calls that have been sent are at their first attempt.
 func (r *reading) noStorm(j *judgement, what string) bool {
 	again, begun := r.retried()
@@ -92,65 +78,4 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 		j.pro("%s open at the router though no agent waits for the answer", does(n, "request", "is", "are"))
 	}
 	j.pro("%s into a time limit during the stall, with %s in flight", does(w.AttemptsTimeout, "attempt", "ran", "ran"), count(len(r.calls), "call"))
-}
-
-// retryStorm: refusals are met with retries at once, or all together.
-func retryStorm() cause {
-	return cause{
-		name: CauseRetryStorm, outcome: Storming, layer: LayerPacer,
-		judge: func(r *reading, j *judgement) { judgeRefusals(r, j, false) },
-		because: func(r *reading) string {
-			w := &r.now.Window
-			return fmt.Sprintf("Refused requests are sent again and again: %s with an error status in the stall, and no call completed.", does(w.AttemptsStatus, "attempt", "ended", "ended"))
-		},
-		next: func(r *reading) []string {
-			return []string{"longer backoff with full jitter: --set policy.jitter=full, and look at Retry-After in the answers"}
-		},
-	}
-}
-
-// routerQueue: the router's queue is full, it answers 503, and the requests come back at once.
-func routerQueue() cause {
-	return cause{
-		name: CauseRouterQueue, outcome: Storming, layer: LayerRouter,
-		judge: func(r *reading, j *judgement) { judgeRefusals(r, j, true) },
-		because: func(r *reading) string {
-			w := &r.now.Window
-			return fmt.Sprintf("The router has as many requests as it takes and refuses what comes on top: %s with an error status in the stall, and no call completed.",
-				does(w.AttemptsStatus, "attempt", "ended", "ended"))
-		},
-		next: func(r *reading) []string {
-			return []string{"fewer requests at once than the router's limit (max-queued-requests), or a higher limit", "back off for longer after a 503"}
-		},
-	}
-}
-
-// judgeRefusals judges the two causes in which the servers refuse requests: with a queue at the
-// router, and without.
-func judgeRefusals(r *reading, j *judgement, queue bool) {
-	w := &r.now.Window
-	queued := &r.gauges.recent[routerQueued]
-	switch {
-	case w.AttemptsStatus <= 0:
-		j.refute("no attempt ended with an error status during the stall")
-		return
-	case r.noStorm(j, "refused"):
-		return
-	case queue && queued.ok() && queued.max == 0 && r.refused503() == 0:
-		j.refute("router_queued 0, %s, and no call was refused with status 503", r.gauges.under)
-		return
-	case w.AttemptsStatus < 2*r.aStorm() || w.CallsCompleted > 0:
-		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
-	case queue && !queued.ok() && 2*r.refused503() < len(r.calls):
-		j.open(0.3, "router_queued, and the statuses: is it 503?")
-	case queue:
-		j.support(stormScore)
-		if queued.ok() {
-			j.pro("%s, %s", queued.tell("router_queued"), r.gauges.under)
-		}
-		j.pro("the latest failure of %s was status 503", count(r.refused503(), "call"))
-	default:
-		j.support(stormScore - 0.01) // the queue at the router says more, where there is one
-	}
-	j.pro("%s with an error status during the stall, with %s in flight and %s completed", does(w.AttemptsStatus, "attempt", "ended", "ended"), count(len(r.calls), "call"), count(w.CallsCompleted, "call"))
 }

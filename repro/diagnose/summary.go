@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"time"
 
 	"example.com/wedge/pacer"
 )
@@ -9,8 +10,8 @@ import (
 // stallText says since when nothing has finished, and for how many.
 func (r *reading) stallText() string {
 	text := fmt.Sprintf("No step has finished for %s", secs(max(0, r.now.StalledFor)))
-	if start := r.now.At.Seconds() - r.now.StalledFor.Seconds(); start > 0 {
-		text += fmt.Sprintf(" (since %.1f s of the run)", start)
+	if start := age(r.now.At, 0) - max(0, r.now.StalledFor); start >= time.Second {
+		text += fmt.Sprintf(" (since %s of the run)", secs(start))
 	}
 	who := count(r.agents.Blocked, "agent")
 	if n := r.agents.SubAgents; n > 0 {
@@ -31,20 +32,29 @@ func (r *reading) whereText(rows []StageRow) string {
 		if row.Calls == 0 {
 			who = count(row.Agents, "agent")
 		}
-		parts = append(parts, fmt.Sprintf("%s %s%s for up to %.1f s", who, doing(row.AgentStage, max(row.Calls, row.Agents)), atServer(row.ServerStage), row.OldestS))
+		oldest := time.Duration(row.OldestS * float64(time.Second))
+		parts = append(parts, fmt.Sprintf("%s %s%s for up to %s", who, doing(row.AgentStage, max(row.Calls, row.Agents)), atServer(&row), secs(oldest)))
 	}
 	text := "No call is in flight."
 	if len(parts) > 0 {
 		text = upper(list(parts)) + "."
 	}
 	if p := &r.pool; p.limited {
-		text += fmt.Sprintf(" Of %d slots %d %s held", p.capacity, p.inUse, verb(p.inUse, "is", "are"))
-		if p.waiting > 0 {
-			text += fmt.Sprintf(", and %d %s for one", p.waiting, verb(p.waiting, "waits", "wait"))
-		}
-		text += "."
+		text += " " + p.text()
 	}
 	return text
+}
+
+// text says how many slots are held.
+func (p *pool) text() string {
+	text := upper(areOfAll(p.inUse, p.capacity, "slot")) + " held"
+	if p.capacity == 1 && p.inUse == 0 {
+		text = "The only slot is free"
+	}
+	if p.waiting > 0 {
+		text += fmt.Sprintf(", and %d %s for one", p.waiting, verb(p.waiting, "waits", "wait"))
+	}
+	return text + "."
 }
 
 // doing says what n calls or agents in one of the agents' stages do.
@@ -71,14 +81,16 @@ func doing(stage string, n int) string {
 }
 
 // atServer says where the servers have a request.
-func atServer(stage string) string {
-	switch stage {
-	case ServerNotSent, ServerUnseen:
+func atServer(row *StageRow) string {
+	switch {
+	case row.Note != "":
+		return " (" + row.Note + ")"
+	case row.ServerStage == ServerNotSent, row.ServerStage == ServerUnseen:
 		return ""
-	case ServerUnknown:
+	case row.ServerStage == ServerUnknown:
 		return " (unknown to the servers)"
 	}
-	return " (at the servers: " + stage + ")"
+	return " (at the servers: " + row.ServerStage + ")"
 }
 
 // besides tells what else is seen, in the words of the causes.

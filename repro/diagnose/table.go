@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -15,11 +16,20 @@ func serverOrder(stage string) int {
 	}, stage)
 }
 
+// note says why the servers' stage of a call cannot be told, if that needs saying.
+func (c *callReading) note() string {
+	if c.lost {
+		return "open in the router's log, but in no gauge"
+	}
+	return ""
+}
+
 // stages makes the table of stages.
 func (r *reading) stages() []StageRow {
 	type key struct {
 		agent  pacer.Stage
 		server string
+		note   string
 	}
 	type cell struct {
 		key
@@ -39,12 +49,12 @@ func (r *reading) stages() []StageRow {
 	}
 	for i := range r.calls {
 		c := &r.calls[i]
-		row := cellOf(key{c.Stage, c.server})
+		row := cellOf(key{c.Stage, c.server, c.note()})
 		row.calls++
 		row.oldest = max(row.oldest, age(r.now.At, c.Since))
 	}
 	for i := range r.idle {
-		row := cellOf(key{r.idle[i].Stage, ServerNotSent})
+		row := cellOf(key{agent: r.idle[i].Stage, server: ServerNotSent})
 		row.agents++
 		row.oldest = max(row.oldest, r.idle[i].age)
 	}
@@ -52,11 +62,11 @@ func (r *reading) stages() []StageRow {
 		if a.agent != b.agent {
 			return int(a.agent) - int(b.agent)
 		}
-		return serverOrder(a.server) - serverOrder(b.server)
+		return cmp.Or(serverOrder(a.server)-serverOrder(b.server), cmp.Compare(a.note, b.note))
 	})
 	rows := make([]StageRow, len(cells))
 	for i, c := range cells {
-		rows[i] = StageRow{AgentStage: c.agent.String(), ServerStage: c.server, Calls: c.calls, Agents: c.agents, OldestS: seconds(c.oldest)}
+		rows[i] = StageRow{AgentStage: c.agent.String(), ServerStage: c.server, Calls: c.calls, Agents: c.agents, OldestS: seconds(c.oldest), Note: c.note}
 	}
 	return rows
 }
@@ -65,6 +75,7 @@ func (r *reading) stages() []StageRow {
 func (r *reading) callCounts() CallCounts {
 	t := &r.now.Totals
 	n := CallCounts{Completed: t.CallsCompleted, Failed: t.CallsFailed, Attempts: t.Attempts, Tokens: t.TokensReceived}
+	n.Refused, n.Refused429, n.Refused503 = t.AttemptsStatus, t.Attempts429, t.Attempts503
 	var oldest time.Duration
 	for i := range r.calls {
 		c := &r.calls[i]

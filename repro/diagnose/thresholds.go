@@ -8,6 +8,11 @@ const (
 	// healthy gap of the incident's servers is 0.11 s (96 streams in a batch), and one long prefill
 	// of 6 s may stand in front of a decode step.
 	quietMin = 10 * time.Second
+	// soonStalls and soonMin make the times after which silence means something shorter where nothing
+	// is known of the servers and the watchdog's patience is short: half of it, but no less than a
+	// second, since models pause that long.
+	soonStalls = 0.5
+	soonMin    = time.Second
 	// quietGaps is the same in units of the stream's own gap between tokens, for servers that send
 	// in bursts.
 	quietGaps = 20
@@ -20,15 +25,37 @@ const (
 	// deadMin is how long a request must have been out, unknown to the router, before its connection
 	// is called dead: two tries of a TCP handshake fit in.
 	deadMin = 30 * time.Second
-	// unansweredMax is how long a request may wait for its first token when nothing is known of the
-	// servers: twice the 300 s after which engines give up their own handshakes.
-	unansweredMax = 600 * time.Second
+	// unansweredMin and unansweredStalls are how long a request may wait for its first token when
+	// nothing is known of the servers: the 300 s after which engines give up their own handshakes, and
+	// this many times the watchdog's patience, whichever is longer.
+	unansweredMin    = 300 * time.Second
+	unansweredStalls = 8
+	// commentsMin and commentsStalls are the same for a request that is kept alive with comments and has
+	// had no token: servers also do that while they work on a long prompt.
+	commentsMin    = 60 * time.Second
+	commentsStalls = 3
 	// connectMin is how old a wait for a connection must be to count: a dial with TLS takes well
 	// under a second, three with retransmissions.
 	connectMin = 10 * time.Second
 	// toolMin is how long a tool may run before it is suspected. Two thirds of tool calls in public
 	// traces end within a second, nine in ten within 10 s.
 	toolMin = 30 * time.Second
+	// toolUsual is up to how many times its longest call so far a tool may be out and count as no more
+	// than slow.
+	toolUsual = 2
+	// toolFactor is how many times as long as its longest call so far a tool must be out before it may
+	// be called hung: the times of tools have long tails.
+	toolFactor = 4
+	// toolStalls is how many times the watchdog's patience it must be out as well, and toolStallsUnseen
+	// the same for a tool of which no call has returned so far.
+	toolStalls       = 2
+	toolStallsUnseen = 3
+	// unseenCaptureStalls is how many times its patience the stall must have lasted before a tool of
+	// which no call has returned is judged at all: not at the first capture.
+	unseenCaptureStalls = 2
+	// rateMin is how long a call must have waited for the pacer's own rate to count: what a burst takes
+	// to drain is no finding.
+	rateMin = 10 * time.Second
 	// waitMin is how old a wait or a hold must be to be built on: objects and calls are not read at
 	// the very same instant on the wall.
 	waitMin = 5 * time.Second

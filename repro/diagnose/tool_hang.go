@@ -1,12 +1,6 @@
 package diagnose
 
-import (
-	"fmt"
-	"slices"
-	"time"
-
-	"example.com/wedge/pacer"
-)
+import "fmt"
 
 // toolHang: a tool does not return, and its agent waits for it.
 func toolHang() cause {
@@ -14,8 +8,13 @@ func toolHang() cause {
 		name: CauseToolHang, outcome: Wedged, layer: LayerTool,
 		judge: judgeToolHang,
 		because: func(r *reading) string {
-			h := r.hungTools()
-			text := fmt.Sprintf("%s in a tool that has not returned for %s (%s), and for nobody else.", does(h.n, "agent", "waits", "wait"), span(h.least, h.most), list(h.tools))
+			t := &r.tools
+			text := fmt.Sprintf("%s for a tool that has not returned for %s (%s), and for nobody else",
+				does(t.count[toolHung], "agent", "waits", "wait"), span(t.least[toolHung], t.most[toolHung]), t.names(toolHung))
+			for _, known := range r.experience(t.named[toolHung]) {
+				text += "; " + known
+			}
+			text += "."
 			if len(r.calls) == 0 {
 				text += " No call is in flight: nothing is asked of the servers."
 			}
@@ -30,42 +29,34 @@ func toolHang() cause {
 	}
 }
 
-// hungTools sums up the tools that have run for toolMin or more.
-type hungTools struct {
-	n           int
-	least, most time.Duration
-	tools       []string // names, each once, in order
-}
-
-func (r *reading) hungTools() hungTools {
-	var h hungTools
-	for i := range r.idle {
-		a := &r.idle[i]
-		if a.Stage != pacer.StageTool || a.waits || a.age < toolMin {
-			continue
-		}
-		if h.n == 0 || a.age < h.least {
-			h.least = a.age
-		}
-		h.n++
-		h.most = max(h.most, a.age)
-		if a.Tool != "" && !slices.Contains(h.tools, a.Tool) {
-			h.tools = append(h.tools, a.Tool)
-		}
-	}
-	slices.Sort(h.tools)
-	return h
-}
-
 func judgeToolHang(r *reading, j *judgement) {
-	h := r.hungTools()
-	if h.n == 0 {
+	t := &r.tools
+	switch {
+	case t.count[toolHung] > 0:
+		j.support(0.9 * r.share(t.count[toolHung]))
+		j.beside = fmt.Sprintf("%s in a tool since %s", does(t.count[toolHung], "agent", "is", "are"), span(t.least[toolHung], t.most[toolHung]))
+		r.toolObservations(j, toolHung)
+	case t.count[toolLate] > 0:
+		j.open(0.5*r.share(t.count[toolLate]), r.toolDecision())
+		j.beside = t.agentsIn(toolLate) + ", and whether it hangs cannot be told yet"
+		r.toolObservations(j, toolLate)
+		j.con("it may be slow: it has not been out long enough to tell")
+	case t.returned != "":
+		j.refute("%s returned after %s at most, and that ended the stall", t.returned, secs(t.took))
+	case t.count[toolSlow] > 0:
+		j.refute("%s: %s", t.agentsIn(toolSlow), list(r.experience(t.named[toolSlow])))
+	default:
 		j.refute("no tool has run for %s or more without waiting for somebody else", secs(toolMin))
-		return
 	}
-	j.support(0.9 * r.share(h.n))
-	j.beside = fmt.Sprintf("%s in a tool since %s", does(h.n, "agent", "is", "are"), span(h.least, h.most))
-	j.pro("%s in a tool for %s (%s), waiting for no lock and no sub-agent", does(h.n, "agent", "has been", "have been"), span(h.least, h.most), few(h.tools))
+}
+
+// toolObservations adds what is seen of tools that are hung or late.
+func (r *reading) toolObservations(j *judgement, run toolRun) {
+	j.pro("%s, waiting for no lock and no sub-agent", r.tools.agentsIn(run))
+	j.for_ = append(j.for_, r.experience(r.tools.named[run])...)
+	if n := r.tools.count[toolLate]; run == toolHung && n > 0 {
+		j.con("%s: too early to say", r.tools.agentsIn(toolLate))
+	}
 	if len(r.calls) == 0 {
 		j.pro("no call is in flight")
 	} else {

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"fmt"
 	"time"
+
+	"example.com/wedge/pacer"
 )
 
 // unknown is the conclusion from movement alone, for evidence in which no cause is seen.
@@ -11,15 +13,34 @@ type unknown struct {
 	layer   Layer
 	cause   Cause
 	why     string
+	next    []string // what to try
 }
+
+// What to try where nothing is known of the servers.
+const (
+	metricsAdvice = "--metrics-url URL, if the servers show gauges anywhere: whether they work on these requests is then seen"
+	probeAdvice   = "send one short request to the server by hand (curl), now and while nothing else runs: is it answered, and how soon?"
+	limitAdvice   = "--set policy.first_token=120s --set policy.idle=60s ends a call that gets nothing, and another attempt shows whether the servers answer at all"
+)
 
 // unknown judges by movement: what moves is slow, or starves others; what cannot come back is wedged.
 // Where nothing is known of the servers, silence is given the benefit of the doubt for
-// unansweredMax: a model may think for long before its first token.
+// unansweredLimit: a model may think for long before its first token.
 func (r *reading) unknown() unknown {
-	alive := r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait)
-	lost := r.sum(fateSilent, fateNeverReached, fateDecodeHung, fateDecodeStuck, fatePrefillStuck, fateInflight, fateAtRouter)
+	alive := r.sum(fateMoving, fateServed, fatePrefill, fateDecodeWait)
+	lost := r.sum(fateNeverReached, fateDecodeHung, fateDecodeStuck, fatePrefillStuck, fateInflight)
 	doubt, expiring := r.sum(fateOpen, fateUnanswered, fateConnect), r.n[fateExpiring]
+	if r.blind() { // a stream that was silent for long enough has a cause
+		doubt += r.n[fateSilent]
+	} else {
+		lost += r.n[fateSilent]
+	}
+	if r.routerQueues() {
+		doubt += r.n[fateAtRouter]
+	} else {
+		lost += r.n[fateAtRouter]
+	}
+	fresh := r.n[fateFresh]
 	u := unknown{layer: r.layerOfMost(), cause: CauseUnknown}
 	switch {
 	case alive > 0:
@@ -30,18 +51,25 @@ func (r *reading) unknown() unknown {
 		u.outcome, u.cause = r.heldUp(Slow), CauseSilentStream
 		u.why = fmt.Sprintf("%s quiet for up to %s and the servers do not have them; the idle limit of %s will end them, and their calls go on with another attempt.",
 			does(expiring, "stream", "has been", "have been"), secs(r.oldest(fateExpiring)), secs(r.now.Setup.IdleLimit))
-	case lost > doubt:
+	case lost > doubt+fresh:
 		u.outcome = Wedged
 		u.why = fmt.Sprintf("Nothing moves: %s stopped, and nothing seen will bring %s back.", does(lost, "call", "has", "have"), verb(lost, "it", "them"))
-	case doubt > 0 && r.longestDoubt() >= unansweredMax:
-		u.outcome = Wedged
-		u.why = fmt.Sprintf("Nothing moves: %s no answer for up to %s.", does(doubt, "call", "has", "have"), secs(r.longestDoubt()))
+	case doubt > 0 && r.longestDoubt() >= r.unansweredLimit():
+		u.outcome, u.next = Wedged, r.blindAdvice()
+		u.why = fmt.Sprintf("Nothing moves: %s no answer for up to %s, longer than servers take.", does(doubt, "call", "has", "have"), secs(r.longestDoubt()))
 	case doubt > 0 && doubt == r.n[fateConnect]:
 		u.outcome = r.heldUp(Slow)
 		u.why = fmt.Sprintf("%s for a connection, for up to %s, and nothing else is out.", does(doubt, "call", "waits", "wait"), secs(r.oldest(fateConnect)))
+	case doubt+fresh > 0 && r.blind():
+		u.outcome, u.next = Slow, r.blindAdvice()
+		u.why = fmt.Sprintf("Cannot tell slow from stuck: no token arrives on %s, for up to %s, and nothing is known of the servers. %s",
+			count(doubt+fresh, "call"), secs(max(r.longestDoubt(), r.oldest(fateFresh))), r.blindText(doubt+fresh))
 	case doubt > 0:
 		u.outcome = r.heldUp(Slow)
 		u.why = fmt.Sprintf("No token arrives on %s, for up to %s, and whether the servers work on %s cannot be seen.", count(doubt, "call"), secs(r.longestDoubt()), verb(doubt, "it", "them"))
+	case fresh > 0:
+		u.outcome = r.heldUp(Slow)
+		u.why = fmt.Sprintf("%s out, none for more than %s: too early to say.", does(fresh, "call", "is", "are"), secs(r.oldest(fateFresh)))
 	default:
 		r.noCall(&u)
 	}
@@ -60,12 +88,18 @@ func (r *reading) noCall(u *unknown) {
 		}
 	}
 	switch {
-	case r.n[fateBackoff]+r.n[fateRate] > 0:
-		u.outcome, u.layer = Slow, LayerPacer
-		u.why = fmt.Sprintf("%s for the rate limit or before another attempt: waits that end by themselves.", does(r.n[fateBackoff]+r.n[fateRate], "call", "waits", "wait"))
-	case r.toolsAtWork() > 0:
+	case r.n[fateBackoff] > 0:
+		u.outcome, u.layer, u.next = r.heldUp(Slow), LayerPacer, r.refusalAdvice()
+		u.why = r.backoffText() + ". These waits end by themselves; whether the next attempts fare better cannot be told yet."
+	case r.n[fateRate] > 0:
+		u.outcome, u.layer = r.heldUp(Slow), LayerPacer
+		u.why = fmt.Sprintf("%s for the pacer's own rate, none for long: waits that end by themselves.", does(r.n[fateRate], "call", "waits", "wait"))
+	case r.tools.count[toolLate] > 0:
 		u.outcome, u.layer = Slow, LayerTool
-		u.why = fmt.Sprintf("%s in a tool, none for long.", does(r.toolsAtWork(), "agent", "is", "are"))
+		u.why = fmt.Sprintf("Cannot tell yet whether a tool is slow or hangs: %s, and %s. Wait for %s", r.tools.agentsIn(toolLate), list(r.experience(r.tools.named[toolLate])), r.toolDecision())
+	case r.tools.n() > 0:
+		u.outcome, u.layer = Slow, LayerTool
+		u.why = fmt.Sprintf("%s in a tool, none for long.", does(r.tools.n(), "agent", "is", "are"))
 	case stuck > 0:
 		u.outcome, u.layer = Wedged, LayerHarness
 		u.why = fmt.Sprintf("%s for something that is not given back (%s).", does(stuck, "agent", "waits", "wait"), does(kept, "permit", "is kept by somebody who has ended", "are kept by somebody who has ended"))
@@ -88,7 +122,43 @@ func (r *reading) heldUp(o Outcome) Outcome {
 
 // longestDoubt is the longest quiet time of the calls of which nothing is known.
 func (r *reading) longestDoubt() time.Duration {
-	return max(r.oldest(fateOpen), r.oldest(fateUnanswered), r.oldest(fateConnect))
+	d := max(r.oldest(fateOpen), r.oldest(fateUnanswered), r.oldest(fateConnect))
+	if r.blind() {
+		d = max(d, r.oldest(fateSilent))
+	}
+	if r.routerQueues() {
+		d = max(d, r.oldest(fateAtRouter))
+	}
+	return d
+}
+
+// unseenText qualifies what is concluded from silence alone.
+const unseenText = "What the servers do meanwhile cannot be seen from here."
+
+// blindText says what n calls show of servers of which nothing else is known.
+func (r *reading) blindText(n int) string {
+	answered := 0
+	for i := range r.calls {
+		if c := &r.calls[i]; c.fate != fateMoving && (c.Stage == pacer.StageFirstToken || c.Stage == pacer.StageStream) {
+			answered++
+		}
+	}
+	text := fmt.Sprintf("They may work on %s, or may never have got %s.", verb(n, "it", "them"), verb(n, "it", "them"))
+	if answered > 0 {
+		text = fmt.Sprintf("They have begun to answer %s, and may work on or have lost %s since.", ofAll(answered, n, "request"), verb(answered, "it", "them"))
+	}
+	if s := r.commentStreams(); s.n > 0 {
+		text += fmt.Sprintf(" Bytes arrive on %s, so the connection is alive.", count(s.n, "stream"))
+	}
+	return text
+}
+
+// blindAdvice says how to find out what the servers do. It is empty if that is known.
+func (r *reading) blindAdvice() []string {
+	if !r.blind() || r.sides.Sent == 0 {
+		return nil
+	}
+	return []string{metricsAdvice, probeAdvice, limitAdvice}
 }
 
 // layerOfMost is the layer in which most calls are.

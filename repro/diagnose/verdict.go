@@ -52,7 +52,7 @@ type AgentCounts struct {
 	SubAgents int `json:"sub_agents,omitempty"` // at work
 }
 
-// CallCounts counts calls. Completed, Failed, Attempts and Tokens are since the start of the run.
+// CallCounts counts calls. Completed, Failed, Attempts, Refused and Tokens are since the start of the run.
 type CallCounts struct {
 	InFlight       int     `json:"in_flight"` // have a slot, or need none, and are not in backoff
 	WaitingSlot    int     `json:"waiting_slot"`
@@ -63,7 +63,10 @@ type CallCounts struct {
 	Completed      int     `json:"completed"`
 	Failed         int     `json:"failed"`
 	Attempts       int     `json:"attempts"`
-	Tokens         int     `json:"tokens"` // output tokens received
+	Refused        int     `json:"refused,omitempty"`     // attempts that ended with an error status
+	Refused429     int     `json:"refused_429,omitempty"` // of these: too many requests
+	Refused503     int     `json:"refused_503,omitempty"` // of these: such as a full queue
+	Tokens         int     `json:"tokens"`                // output tokens received
 }
 
 // StageRow is a line of the table of stages: how many calls (or agents between calls) are in a stage
@@ -72,8 +75,9 @@ type StageRow struct {
 	AgentStage  string  `json:"agent_stage"`
 	ServerStage string  `json:"server_stage"` // one of the Server constants
 	Calls       int     `json:"calls"`
-	Agents      int     `json:"agents"`   // without a call: they think, or a tool runs
-	OldestS     float64 `json:"oldest_s"` // longest time in the agent's stage
+	Agents      int     `json:"agents"`         // without a call: they think, or a tool runs
+	OldestS     float64 `json:"oldest_s"`       // longest time in the agent's stage
+	Note        string  `json:"note,omitempty"` // why the servers' stage cannot be told, if that needs saying
 }
 
 // WaitCounts sums up the waits-for graph; WaitsFor returns all of it.

@@ -56,12 +56,12 @@ func stageFate(s pacer.Stage) fate {
 // readSent judges a call that is out by itself and the router's log. fateOpen is left to place.
 func (r *reading) readSent(c *callReading) {
 	c.gone = r.sides.Usable && !c.atRouter
-	fresh := freshMax
+	fresh := min(freshMax, r.soon())
 	if r.gauges.loaded > 0 {
 		fresh += min(age(r.now.At, r.gauges.to), recentFor)
 	}
 	switch {
-	case c.Tokens > 0 && c.quiet <= quietLimit(c.gap):
+	case c.Tokens > 0 && c.quiet <= r.quietLimit(c.gap):
 		c.fate, c.server = fateMoving, ServerDecode
 	case c.Tokens == 0 && c.quiet < fresh:
 		c.fate, c.server = fateFresh, ServerUnseen
@@ -104,11 +104,11 @@ func (r *reading) place(quiet []*callReading) {
 		}
 		return int(min(max(a.Since-b.Since, -1), 1))
 	})
-	berths := r.berths()
+	engines, router := r.berths()
 	for _, c := range quiet {
 		stage := ServerRouter
-		for i := range berths {
-			b := &berths[i]
+		for i := range engines {
+			b := &engines[i]
 			if c.Tokens > 0 && b.stage != ServerDecode && b.stage != ServerDecodeWait {
 				break
 			}
@@ -118,15 +118,15 @@ func (r *reading) place(quiet []*callReading) {
 				break
 			}
 		}
-		r.settle(c, stage, &berths[len(berths)-1])
+		r.settle(c, stage, &router)
 	}
 }
 
 // berths reads from the gauges how many requests are in each engine stage, the furthest first, less
-// those whose tokens arrive. The last one is the router. Where the engines are split, either side
+// those whose tokens arrive, and how many the router has besides. Where the engines are split, either side
 // counts a request that both have: the decode side's prealloc queue is the prefill side's bootstrap
 // queue, and its transfer queue has what the prefill side queues, computes or still sends.
-func (r *reading) berths() []berth {
+func (r *reading) berths() (engines []berth, router int) {
 	g := &r.gauges
 	n := func(i gaugeIndex) int {
 		if g.has(i) {
@@ -139,19 +139,19 @@ func (r *reading) berths() []berth {
 	transfer := max(0, n(decodeTransfer)-inflight-running-queue)
 	prealloc := n(decodePrealloc)
 	bootstrap := max(0, n(prefillBootstrap)-prealloc)
-	router := 0
 	if g.has(routerInFlight) {
 		router = max(0, g.count(routerInFlight)-decode-wait-transfer-inflight-prealloc-running-queue-bootstrap)
 	}
 	return []berth{
 		{ServerDecode, max(0, decode-r.n[fateMoving])}, {ServerDecodeWait, wait}, {ServerTransfer, transfer},
 		{ServerInflight, inflight}, {ServerPrealloc, prealloc}, {ServerPrefill, running},
-		{ServerPrefillWait, queue}, {ServerBootstrap, bootstrap}, {ServerRouter, router},
-	}
+		{ServerPrefillWait, queue}, {ServerBootstrap, bootstrap},
+	}, router
 }
 
-// settle gives a call the stage it was put into, and the fate that goes with it.
-func (r *reading) settle(c *callReading, stage string, router *berth) {
+// settle gives a call the stage it was put into, and the fate that goes with it. router is how many
+// requests its gauge has that are not given to a call yet.
+func (r *reading) settle(c *callReading, stage string, router *int) {
 	c.server = stage
 	switch stage {
 	case ServerDecode:
@@ -173,21 +173,23 @@ func (r *reading) settle(c *callReading, stage string, router *berth) {
 	}
 }
 
-// settleOutside judges a call that no engine accounts for: the router may have it.
-func (r *reading) settleOutside(c *callReading, router *berth) {
-	atRouter := c.atRouter
-	if !r.sides.Usable && router.free > 0 {
-		router.free--
-		atRouter = true
+// settleOutside judges a call that no engine accounts for: the router may have it, by its log or by
+// its gauge. If the log has it open and the gauge does not count it, the router has lost it.
+func (r *reading) settleOutside(c *callReading, router *int) {
+	counted := *router > 0 && (c.atRouter || !r.sides.Usable)
+	if counted {
+		*router--
 	}
+	c.lost = c.atRouter && !counted && r.gauges.has(routerInFlight)
+	atRouter := c.atRouter || counted
 	c.server = ServerRouter
-	if !atRouter {
+	if !atRouter || c.lost {
 		c.server = ServerUnknown
 	}
 	switch {
 	case !r.gauges.has(decodeRunning):
 		// Too little was read to say that the engines do not have it.
-		c.server = ServerUnseen
+		c.server, c.lost = ServerUnseen, false
 		r.placeBlind(c)
 	case c.Tokens > 0:
 		c.fate = fateSilent

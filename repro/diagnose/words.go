@@ -84,6 +84,9 @@ const (
 	CauseCommentStream     Cause = "comment-stream"
 	CauseRetryStorm        Cause = "retry-storm"
 	CauseLongContextDecode Cause = "long-context-decode"
+	CauseRouterLost        Cause = "router-lost"
+	CauseRateLimit         Cause = "rate-limit"
+	CauseSlowTool          Cause = "slow-tool"
 
 	CauseNone    Cause = "none"    // nothing needs explaining
 	CauseUnknown Cause = "unknown" // the evidence does not decide
@@ -92,11 +95,11 @@ const (
 // causes returns the mechanisms in the order in which equals are shown.
 func causes() []cause {
 	return []cause{
-		nestedSlot(), lockOrder(), slotLeak(), silentStream(), toolHang(), connectionDead(),
+		nestedSlot(), lockOrder(), slotLeak(), silentStream(), toolHang(), connectionDead(), routerLost(),
 		longContextDecode(), inflightPin(), decodeMemory(), commentStream(),
 		timeoutCascade(), retryStorm(), routerQueue(),
 		connectionPool(), prefillBottleneck(), decodeSerialized(), lockOverCall(), starvation(),
-		slowServer(),
+		rateLimit(), slowTool(), slowServer(),
 	}
 }
 

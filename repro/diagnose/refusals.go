@@ -1,0 +1,242 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"example.com/wedge/harness"
+)
+
+// retryStorm: refusals are met with retries at once, or all together.
+func retryStorm() cause {
+	return cause{
+		name: CauseRetryStorm, outcome: Storming, layer: LayerPacer,
+		judge: func(r *reading, j *judgement) { judgeRefusals(r, j, false) },
+		because: func(r *reading) string {
+			w := &r.now.Window
+			return fmt.Sprintf("Refused requests are sent again and again: %s in the stall, and no call completed.", refusalsOf(w).text())
+		},
+		next: func(r *reading) []string {
+			return append([]string{"longer backoff with full jitter: --set policy.jitter=full, and a longer policy.backoff_base"}, r.refusalAdvice()...)
+		},
+	}
+}
+
+// routerQueue: the router's queue is full, it answers 503, and the requests come back at once.
+func routerQueue() cause {
+	return cause{
+		name: CauseRouterQueue, outcome: Storming, layer: LayerRouter,
+		judge: func(r *reading, j *judgement) { judgeRefusals(r, j, true) },
+		because: func(r *reading) string {
+			text := "The router has as many requests as it takes and refuses what comes on top: "
+			if r.refusedNow() {
+				return text + refusalsOf(&r.now.Window).text() + " in the stall, and no call completed."
+			}
+			return text + refusalsOf(&r.now.Totals).text() + " since the start of the run, and " + r.givenUp() + "."
+		},
+		next: func(r *reading) []string {
+			return []string{"fewer requests at once than the router's limit (max-queued-requests): fewer slots (pacer.slots), or a higher limit", "back off for longer after a 503, and more often: policy.backoff_base, policy.max_attempts"}
+		},
+	}
+}
+
+// refusals counts attempts that ended with an error status. Evidence that does not tell statuses apart
+// has them all under other.
+type refusals struct{ all, tooMany, unavailable, other int }
+
+func refusalsOf(t *harness.Totals) refusals {
+	f := refusals{all: max(0, t.AttemptsStatus), tooMany: max(0, t.Attempts429), unavailable: max(0, t.Attempts503)}
+	f.other = max(0, f.all-f.tooMany-f.unavailable)
+	return f
+}
+
+// told says whether any status is known.
+func (f refusals) told() bool { return f.tooMany+f.unavailable > 0 }
+
+// text writes such as "96 attempts ended with status 503", or "5 attempts ended with an error status
+// (429: 3, others: 2)".
+func (f refusals) text() string {
+	attempts := count(f.all, "attempt") + " ended with "
+	switch {
+	case f.tooMany == f.all && f.all > 0:
+		return attempts + "status 429 (too many requests)"
+	case f.unavailable == f.all && f.all > 0:
+		return attempts + "status 503"
+	case !f.told():
+		return attempts + "an error status"
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		name string
+	}{{f.tooMany, "429"}, {f.unavailable, "503"}, {f.other, "others"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", p.name, p.n))
+		}
+	}
+	return attempts + "an error status (" + strings.Join(parts, ", ") + ")"
+}
+
+// failureText says what was refused, and who failed of it, as a sentence of the summary. It is empty
+// if nothing was.
+func (r *reading) failureText() string {
+	run, window := refusalsOf(&r.now.Totals), refusalsOf(&r.now.Window)
+	switch {
+	case run.all > 0 && (r.agents.Failed > 0 || r.now.Totals.CallsRefused > 0):
+		return fmt.Sprintf(" Since the start of the run %s, and %s.", run.text(), r.callsGivenUp())
+	case window.all > 0:
+		return " In the stall " + window.text() + "."
+	}
+	return ""
+}
+
+// callsGivenUp says how many calls failed of a refusal, after one has been spoken of.
+func (r *reading) callsGivenUp() string {
+	return does(r.now.Totals.CallsRefused, "call", "was given up after one", "were given up after one")
+}
+
+// givenUp says how many calls failed of a refusal, and how many agents failed.
+func (r *reading) givenUp() string {
+	text := r.callsGivenUp()
+	if n := r.agents.Failed; n > 0 {
+		text += fmt.Sprintf("; %s %s failed", ofAll(n, r.agents.Total, "agent"), verb(n, "has", "have"))
+	}
+	return text
+}
+
+// latest503 counts the calls whose latest failure was an HTTP status 503, by their own word.
+func (r *reading) latest503() int {
+	n := 0
+	for i := range r.calls {
+		if strings.Contains(r.calls[i].LastError, "status 503") {
+			n++
+		}
+	}
+	return n
+}
+
+// refusedNow says whether most calls that have been sent have been refused before.
+func (r *reading) refusedNow() bool {
+	again, begun := r.retried()
+	return r.now.Window.AttemptsStatus > 0 && again > 0 && 2*again >= begun
+}
+
+// judgeRefusals judges the two causes in which the servers refuse requests: with a queue at the
+// router, and without.
+func judgeRefusals(r *reading, j *judgement, queue bool) {
+	w := &r.now.Window
+	run, window := refusalsOf(&r.now.Totals), refusalsOf(w)
+	queued := &r.gauges.recent[routerQueued]
+	unavailable := max(window.unavailable, r.latest503())
+	switch {
+	case run.all+window.all == 0:
+		j.refute("no attempt has ended with an error status in this run")
+		return
+	case queue && run.told() && run.unavailable+r.latest503() == 0:
+		j.refute("%s, none with 503", run.text())
+		return
+	case !r.refusedNow():
+		r.judgePastRefusals(j, queue)
+		return
+	case queue && queued.ok() && queued.max == 0 && unavailable == 0:
+		j.refute("router_queued 0, %s, and no call was refused with status 503", r.gauges.under)
+		return
+	case window.all < 2*r.aStorm() || w.CallsCompleted > 0:
+		j.open(r.fewRefusals(), "the attempts of the next minutes: do they outnumber the calls, or does the backoff space them out?")
+	case queue && !queued.ok() && 2*unavailable < len(r.calls):
+		j.open(0.3, "router_queued, and the statuses: is it 503?")
+	case queue:
+		j.support(stormScore)
+		if queued.ok() {
+			j.pro("%s, %s", queued.tell("router_queued"), r.gauges.under)
+		}
+	default:
+		j.support(stormScore - 0.01) // the queue at the router says more, where there is one
+	}
+	if queue {
+		j.pro("the latest failure of %s was status 503", count(r.latest503(), "call"))
+	}
+	j.pro("%s during the stall, with %s in flight and %s completed", window.text(), count(len(r.calls), "call"), count(w.CallsCompleted, "call"))
+	r.backoffObservations(j)
+}
+
+// fewRefusals is the score of refusals that are no storm so far: more if they are all that happens.
+func (r *reading) fewRefusals() float64 {
+	if r.now.Window.CallsCompleted > 0 {
+		return 0.1
+	}
+	return max(0.1, 0.4*r.share(r.n[fateBackoff]))
+}
+
+// judgePastRefusals judges refusals that do not hold up the calls in flight: they count by the agents
+// that failed of them.
+func (r *reading) judgePastRefusals(j *judgement, queue bool) {
+	t := &r.now.Totals
+	run := refusalsOf(t)
+	again, begun := r.retried()
+	share := float64(r.agents.Failed) / float64(max(1, r.agents.Total))
+	switch {
+	case t.CallsRefused <= 0 || r.agents.Failed == 0:
+		j.refute("%s in this run, but %d of %s in flight have had an attempt refused, and no agent failed of it", run.text(), again, count(begun, "call"))
+		return
+	case !queue && 2*run.unavailable > run.all:
+		j.refute("%s: that is a full queue, and %d of %s in flight have had an attempt refused", run.text(), again, count(begun, "call"))
+		return
+	case queue && run.unavailable > 0:
+		j.support(stormScore * share)
+		if 2*share >= 1 { // then what holds up the others is the lesser part
+			j.support(stormScore)
+		}
+		j.outcome = Failed
+	default:
+		j.open(0.3*share, "the statuses and messages of the attempts that failed, in the journal of the run")
+	}
+	j.pro("%s since the start of the run, and %s", run.text(), r.givenUp())
+	j.con("%d of %s in flight have had an attempt refused: it is not what holds up those", again, count(begun, "call"))
+}
+
+// backoffObservations adds how long calls wait before they try again.
+func (r *reading) backoffObservations(j *judgement) {
+	w := &r.now.Window
+	if w.Backoffs > 0 {
+		j.pro("%s before another attempt began in the stall, %s long on average", count(w.Backoffs, "wait"), secs(r.meanBackoff()))
+	}
+	if w.RetryAfters > 0 {
+		j.pro("%s how long to wait (Retry-After), the longest for %s", does(w.RetryAfters, "refusal", "said", "said"), secs(w.RetryAfterMax))
+	}
+}
+
+// meanBackoff is the mean of the waits before another attempt that began in the stall.
+func (r *reading) meanBackoff() time.Duration {
+	w := &r.now.Window
+	return max(0, w.BackoffWait) / time.Duration(max(1, w.Backoffs))
+}
+
+// refusalAdvice says what to do about refusals and the waits that they lead to.
+func (r *reading) refusalAdvice() []string {
+	var out []string
+	w := &r.now.Window
+	if w.AttemptsStatus > 0 {
+		out = append(out, "ask for less, so that nothing is refused: a lower pacer.requests_per_second or pacer.tokens_per_second, or fewer slots (pacer.slots)")
+	}
+	if w.RetryAfters > 0 {
+		out = append(out, fmt.Sprintf("policy.retry_after_max caps the waits that servers ask for (Retry-After, up to %s here), and policy.retry_after_over says what to do beyond", secs(w.RetryAfterMax)))
+	} else if w.Backoffs > 0 {
+		out = append(out, fmt.Sprintf("policy.backoff_max caps the waits before another attempt, which are %s long on average", secs(r.meanBackoff())))
+	}
+	return out
+}
+
+// backoffText says what calls in backoff wait for.
+func (r *reading) backoffText() string {
+	w := &r.now.Window
+	text := fmt.Sprintf("%s before another attempt, for up to %s so far", does(r.n[fateBackoff], "call", "waits", "wait"), secs(r.oldest(fateBackoff)))
+	if w.Backoffs > 0 {
+		text += fmt.Sprintf("; such waits are %s long on average", secs(r.meanBackoff()))
+	}
+	if w.RetryAfters > 0 {
+		text += fmt.Sprintf(", since the servers ask for it (Retry-After, up to %s)", secs(w.RetryAfterMax))
+	}
+	return text
+}
