@@ -78,22 +78,37 @@ func (f refusals) text() string {
 	return attempts + "an error status (" + strings.Join(parts, ", ") + ")"
 }
 
-// failureText says what was refused, and who failed of it, as a sentence of the summary. It is empty
-// if nothing was.
+// failureText says what was refused, and what agents failed of, as sentences of the summary. It is
+// empty if nothing was and none did.
 func (r *reading) failureText() string {
-	run, window := refusalsOf(&r.now.Totals), refusalsOf(&r.now.Window)
+	t := &r.now.Totals
+	run, window := refusalsOf(t), refusalsOf(&r.now.Window)
+	text := ""
 	switch {
-	case run.all > 0 && (r.agents.Failed > 0 || r.now.Totals.CallsRefused > 0):
-		return fmt.Sprintf(" Since the start of the run %s, and %s.", run.text(), r.callsGivenUp())
+	case run.all > 0 && (r.agents.Failed > 0 || t.CallsRefused > 0):
+		text = " Since the start of the run " + run.text()
+		if window.all > 0 && window.all < run.all {
+			text += fmt.Sprintf(", %d of them in the stall", window.all)
+		}
+		text += ", and " + r.callsGivenUp() + "."
 	case window.all > 0:
-		return " In the stall " + window.text() + "."
+		text = " In the stall " + window.text() + "."
 	}
-	return ""
+	if r.agents.Failed > 0 && t.AttemptsTimeout > 0 {
+		text += fmt.Sprintf(" %s into a time limit.", does(t.AttemptsTimeout, "attempt", "has run", "have run"))
+	}
+	if r.agents.Failed > 0 && t.AttemptsNetwork > 0 {
+		text += fmt.Sprintf(" %s without a connection or lost it.", does(t.AttemptsNetwork, "attempt", "was", "were"))
+	}
+	return text
 }
 
 // callsGivenUp says how many calls failed of a refusal, after one has been spoken of.
 func (r *reading) callsGivenUp() string {
-	return does(r.now.Totals.CallsRefused, "call", "was given up after one", "were given up after one")
+	if n := r.now.Totals.CallsRefused; n > 0 {
+		return does(n, "call", "was given up after one", "were given up after one")
+	}
+	return "no call was given up after one"
 }
 
 // givenUp says how many calls failed of a refusal, and how many agents failed.

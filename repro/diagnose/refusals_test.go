@@ -63,6 +63,26 @@ func TestFailedAgentsAreSaid(t *testing.T) {
 	}
 }
 
+// TestWhatAgentsFailedOf: time limits and lost connections are told too, where agents failed.
+func TestWhatAgentsFailedOf(t *testing.T) {
+	ev := starvationEvidence()
+	ev.Totals.AttemptsTimeout, ev.Totals.AttemptsNetwork, ev.Totals.AttemptsStatus, ev.Totals.Attempts503 = 7, 1, 3, 3
+	if v := Diagnose(ev, nil); strings.Contains(v.Summary, "time limit") || strings.Contains(v.Summary, "503") {
+		t.Errorf("nobody failed, and yet: %s", v.Summary)
+	}
+	ev.Totals.AgentsFailed = 2
+	v := Diagnose(ev, nil)
+	for _, want := range []string{"7 attempts have run into a time limit", "1 attempt was without a connection or lost it", "3 attempts ended with status 503, and no call was given up after one"} {
+		if !strings.Contains(v.Summary, want) {
+			t.Errorf("the summary lacks %q: %s", want, v.Summary)
+		}
+	}
+	if v.Cause != CauseStarvation || status(t, &v, CauseRouterQueue) != Refuted {
+		t.Errorf("cause %s\n%s", v.Cause, transcript(&v))
+	}
+	checkWords(t, &v)
+}
+
 // retryAfterEvidence is a fleet whose calls were all refused with 429 and told to wait.
 func retryAfterEvidence(calls int, after time.Duration) *harness.Evidence {
 	b := blind(stallOf("retry-after-1", calls, 16, m, m))
