@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -60,6 +61,7 @@ type document struct {
 // the text does not name keep their values. Unknown fields, numbers that do not fit and durations
 // without a unit are refused with their line and column.
 func decodeOnto(source string, text []byte, v any) (*document, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark, as some editors write it
 	if err := checkText(source, text); err != nil {
 		return nil, err
 	}

@@ -111,10 +111,31 @@ type RunFacts struct {
 	Summary   string        `json:"summary"`
 	Stalls    int           `json:"stalls"` // episodes in all
 	Episodes  []EpisodeFact `json:"episodes"`
-	Failures  []string      `json:"failures"`             // of agents, the first ones
-	Steps     int           `json:"steps"`                // of agents, finished
+	Failures  []string      `json:"failures"` // of agents, the first ones
+	Totals    RunTotals     `json:"totals"`
 	TraceHash string        `json:"trace_hash,omitempty"` // of a virtual run: equal for equal runs
 	Events    uint64        `json:"events,omitempty"`     // of a virtual run: handled by the kernel
+}
+
+// RunTotals counts what happened over the whole run.
+type RunTotals struct {
+	AgentsDone     int `json:"agents_done"`
+	AgentsFailed   int `json:"agents_failed"`
+	Steps          int `json:"steps"` // of agents, finished
+	CallsCompleted int `json:"calls_completed"`
+	CallsFailed    int `json:"calls_failed"`
+	Attempts       int `json:"attempts"`
+	ToolCalls      int `json:"tool_calls"`
+	TokensReceived int `json:"tokens_received"` // output tokens, also of attempts that failed
+	TokensWasted   int `json:"tokens_wasted"`   // of attempts that failed
+}
+
+func totalsOf(t *harness.Totals) RunTotals {
+	return RunTotals{
+		AgentsDone: t.AgentsDone, AgentsFailed: t.AgentsFailed, Steps: t.Steps,
+		CallsCompleted: t.CallsCompleted, CallsFailed: t.CallsFailed, Attempts: t.Attempts, ToolCalls: t.ToolCalls,
+		TokensReceived: t.TokensReceived, TokensWasted: t.TokensWasted,
+	}
 }
 
 // EpisodeFact is a stall in one line.
@@ -132,7 +153,7 @@ func (r *Result) Document() Document {
 		Episode: r.Episode,
 		Ended:   r.Report.Why.String(), EndedAtS: r.Report.End.At.Seconds(), Summary: r.End.Summary,
 		Stalls: r.Report.Stalls, Episodes: []EpisodeFact{}, Failures: []string{},
-		Steps: r.Report.Totals.Steps, TraceHash: r.TraceHash, Events: r.Steps,
+		Totals: totalsOf(&r.Report.Totals), TraceHash: r.TraceHash, Events: r.Steps,
 	}
 	for _, e := range r.Episodes {
 		facts.Episodes = append(facts.Episodes, EpisodeFact{e.DetectedAtS, e.EndedAtS, e.Outcome, e.Layer, e.Cause})

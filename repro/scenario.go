@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,10 +77,27 @@ func ReadFile(path string) (*Scenario, error) {
 		return nil, &InputError{Source: path, Msg: underlying(err)}
 	}
 	s, err := Parse(path, text)
-	if err == nil && s.doc.root == nil {
+	if err != nil {
+		return nil, err
+	}
+	if s.doc.root == nil {
 		return nil, &InputError{Source: path, Msg: "found nothing in it, want a scenario (wedge repro NAME --print shows one)"}
 	}
-	return s, err
+	if name := nameOf(path); s.doc.find("name") == nil && name != "" {
+		s.Name = name
+	}
+	return s, nil
+}
+
+// nameOf makes a name out of that of a file, so that the bundles of unnamed scenarios differ.
+func nameOf(path string) string {
+	base := filepath.Base(path)
+	return strings.Map(func(r rune) rune {
+		if notInName(r) {
+			return '-'
+		}
+		return r
+	}, strings.TrimSuffix(base, filepath.Ext(base)))
 }
 
 // underlying is the reason of a file error without the path, which the caller names.
@@ -260,6 +278,9 @@ func (s *Scenario) validateFaults() error {
 		if f.Tool != "" && !slices.Contains(s.Workflow.Tools, f.Tool) {
 			return s.bad(block, fmt.Errorf("tool: found %q, want one of the workflow's: %s", f.Tool, strings.Join(s.Workflow.Tools, ", ")))
 		}
+		if f.What == fault.LockOrder && !s.Workflow.Locks {
+			return s.bad(block, fmt.Errorf("what: found %q while workflow.locks is false, want it true: without locks there is no order", f.What))
+		}
 		if slices.IndexFunc(s.Faults, func(o fault.Fault) bool { return o.ID == f.ID }) != i {
 			return s.bad(block, fmt.Errorf("id: found %q twice, want ids that differ", f.ID))
 		}
@@ -269,7 +290,9 @@ func (s *Scenario) validateFaults() error {
 
 // ValidScale says what is wrong with a scale of the wall clock, or returns nil.
 func ValidScale(scale float64) error {
-	const least, most = 0.001, 100_000
+	// Above, a millisecond of the machine's is more than a second of the run's: what it takes to send a
+	// chunk over loopback would look like a stream that has gone quiet.
+	const least, most = 0.001, 1000
 	if math.IsNaN(scale) || scale < least || scale > most {
 		return &InputError{Source: "--scale", Msg: fmt.Sprintf("found %v, want a number from %v to %v", scale, least, most)}
 	}

@@ -130,11 +130,11 @@ func withoutReplay(t *testing.T, document string) string {
 func TestReproOfAFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for expect, want := range map[string]int{"completed": exitOK, "wedged": exitMismatch} {
-		text := "name: mine\nfleet: {agents: 2}\nworkflow: {rounds: 1}\nexpect: {final_outcome: " + expect + "}\n"
+		text := "fleet: {agents: 2}\nworkflow: {rounds: 1}\nexpect: {final_outcome: " + expect + "}\n"
 		if err := os.WriteFile("mine.yaml", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, errs, code := wedgeHere(t, "repro", "mine.yaml", "--out", "-"); code != want || !strings.Contains(out, "replay    wedge repro mine.yaml --seed 1") {
+		if out, errs, code := wedgeHere(t, "repro", "mine.yaml", "--out", "-"); code != want || !strings.HasPrefix(out, "mine  seed 1") || !strings.Contains(out, "replay    wedge repro mine.yaml --seed 1") {
 			t.Errorf("expect %s: exit code %d, want %d: %s%s", expect, code, want, out, errs)
 		}
 	}
@@ -184,6 +184,8 @@ func TestBadInput(t *testing.T) {
 		"torn.yaml":     "fleet: {agents: 3\n",
 		"good.yaml":     "name: good\n",
 		"empty.yaml":    "# nothing\n",
+		"order.yaml":    "faults:\n  - {id: a, where: tool, what: lock_order}\n",
+		"unused.yaml":   "faults:\n  - {id: a, where: stream, what: silence, status: 503}\n",
 		"octal.yaml":    "fleet: {agents: 010}\n",
 		"tool.yaml":     "faults:\n  - {id: a, where: tool, what: hang, tool: delete}\n",
 		"taken":         "a file of somebody's\n",
@@ -217,6 +219,9 @@ func TestBadInput(t *testing.T) {
 		{"repro starvation --clock wall --scale 0", `wedge: --scale: found 0, want a number from`},
 		{"repro starvation --clock wall --scale -1", `wedge: --scale: found -1, want a number from`},
 		{"repro starvation --clock wall --scale NaN", `wedge: --scale: found NaN, want a number from`},
+		{"repro starvation --clock wall --scale 5000", `wedge: --scale: found 5000, want a number from 0.001 to 1000`},
+		{"run order.yaml", `wedge: order.yaml:2:32: faults[0].what: found "lock_order" while workflow.locks is false`},
+		{"run unused.yaml", `wedge: unused.yaml:2:51: faults[0].status: set, but silence at stream has no use for it`},
 		{"repro starvation --scale 60", `wedge: --scale: found a scale of the virtual clock`},
 		{"repro starvation --clock atomic", `wedge: --clock: found "atomic", want virtual or wall`},
 		{"repro starvation --seed -1", `wedge: invalid argument "-1" for "--seed" flag`},

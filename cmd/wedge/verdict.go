@@ -77,7 +77,11 @@ func (p *page) failures(r *repro.Result) {
 	if len(r.Report.Failures) == 0 {
 		return
 	}
-	p.section(fmt.Sprintf("%d agents failed", r.Report.Totals.AgentsFailed))
+	title := "1 agent failed"
+	if n := r.Report.Totals.AgentsFailed; n > 1 {
+		title = fmt.Sprintf("%d agents failed", n)
+	}
+	p.section(title)
 	const shown = 5
 	for i, f := range r.Report.Failures {
 		if i == shown {
@@ -270,7 +274,8 @@ func (p *page) foot(r *repro.Result) {
 		if v.Reproduced {
 			p.line("%s the expected verdict", p.green("reproduced"))
 		} else {
-			p.line("%s: expected %s", p.red("not reproduced"), r.Expectation())
+			p.line("%s", p.red("not reproduced"))
+			p.b.WriteString(p.wrap("  ", "expected "+r.Expectation()))
 		}
 	}
 	if v.EvidenceDir != "" {
