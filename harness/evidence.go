@@ -80,7 +80,8 @@ type Totals struct {
 	// window it has all of an attempt's tokens, also those that came before the window began.
 	TokensReceived int `json:"tokens_received"`
 	TokensWasted   int `json:"tokens_wasted"` // received by attempts that failed
-	ToolCalls      int `json:"tool_calls"`    // finished
+	ToolCalls      int `json:"tool_calls"`    // finished, those that made no sense included
+	ToolErrors     int `json:"tool_errors"`   // of these, calls that could not be made: unknown tools, bad arguments
 }
 
 // ToolStats is how a tool has behaved so far: whether one that is out now is late shows against this.

@@ -2,7 +2,7 @@ package harness
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"time"
 
 	"example.com/wedge/agents"
@@ -70,5 +70,7 @@ func (f *Fleet) nameOf(what string, i int) string {
 	for n := f.o.Fleet.Agents; n >= 100; n /= 10 {
 		width++
 	}
-	return fmt.Sprintf("%s-%0*d", what, width, i+1)
+	const zeros = "000000" // enough for AgentsLimit
+	number := strconv.Itoa(i + 1)
+	return what + "-" + zeros[:width-len(number)] + number
 }

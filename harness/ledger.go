@@ -102,6 +102,7 @@ func (l *Ledger) window() Totals {
 	t.TokensReceived -= from.TokensReceived
 	t.TokensWasted -= from.TokensWasted
 	t.ToolCalls -= from.ToolCalls
+	t.ToolErrors -= from.ToolErrors
 	return t
 }
 
@@ -215,6 +216,9 @@ func (b *agentBook) ToolCalled(s *agents.State, c agents.ToolCall) {
 		return
 	}
 	l.total.ToolCalls++
+	if c.Error != "" {
+		l.total.ToolErrors++
+	}
 	if c.Error == "" { // else it could not be made, so that nothing ran
 		l.toolReturned(c.Tool, c.Took)
 	}

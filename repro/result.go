@@ -126,6 +126,7 @@ type RunTotals struct {
 	CallsFailed    int `json:"calls_failed"`
 	Attempts       int `json:"attempts"`
 	ToolCalls      int `json:"tool_calls"`
+	ToolErrors     int `json:"tool_errors"`     // of these, calls that could not be made
 	TokensReceived int `json:"tokens_received"` // output tokens, also of attempts that failed
 	TokensWasted   int `json:"tokens_wasted"`   // of attempts that failed
 }
@@ -133,7 +134,7 @@ type RunTotals struct {
 func totalsOf(t *harness.Totals) RunTotals {
 	return RunTotals{
 		AgentsDone: t.AgentsDone, AgentsFailed: t.AgentsFailed, Steps: t.Steps,
-		CallsCompleted: t.CallsCompleted, CallsFailed: t.CallsFailed, Attempts: t.Attempts, ToolCalls: t.ToolCalls,
+		CallsCompleted: t.CallsCompleted, CallsFailed: t.CallsFailed, Attempts: t.Attempts, ToolCalls: t.ToolCalls, ToolErrors: t.ToolErrors,
 		TokensReceived: t.TokensReceived, TokensWasted: t.TokensWasted,
 	}
 }
@@ -170,6 +171,12 @@ func (r *Result) Story() string {
 	var b strings.Builder
 	b.WriteString(r.End.Summary)
 	fmt.Fprintf(&b, " %s completed, %s, %s.", plural(t.CallsCompleted, "call"), plural(t.Attempts, "attempt"), plural(r.Report.Stalls, "stall"))
+	switch {
+	case t.CallsCompleted > 0 && t.ToolCalls == 0:
+		b.WriteString(" The model called no tool at all, so nothing was written.")
+	case t.ToolErrors > 0:
+		fmt.Fprintf(&b, " %d of %s could not be made: see tool_end in events.jsonl.", t.ToolErrors, plural(t.ToolCalls, "tool call"))
+	}
 	return b.String()
 }
 
