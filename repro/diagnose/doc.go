@@ -19,6 +19,10 @@
 // eaten by silent streams is called starved or wedged by what holds most of it, and the rest is said
 // too.
 //
+// What nobody has seen is not claimed. Without gauges and a router's log, only tokens that arrive show
+// that a call is alive; a tool is late only by what its calls took before; and agents that have failed
+// are told, whatever holds up the others.
+//
 // To add a cause, write a file with a function that returns its cause value and name it in causes.
 //
 // The package may import harness, harness/sim and pacer. It reads no clock and keeps no state; its

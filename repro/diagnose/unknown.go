@@ -28,19 +28,8 @@ const (
 // unansweredLimit: a model may think for long before its first token.
 func (r *reading) unknown() unknown {
 	alive := r.sum(fateMoving, fateServed, fatePrefill, fateDecodeWait)
-	lost := r.sum(fateNeverReached, fateDecodeHung, fateDecodeStuck, fatePrefillStuck, fateInflight)
-	doubt, expiring := r.sum(fateOpen, fateUnanswered, fateConnect), r.n[fateExpiring]
-	if r.blind() { // a stream that was silent for long enough has a cause
-		doubt += r.n[fateSilent]
-	} else {
-		lost += r.n[fateSilent]
-	}
-	if r.routerQueues() {
-		doubt += r.n[fateAtRouter]
-	} else {
-		lost += r.n[fateAtRouter]
-	}
-	fresh := r.n[fateFresh]
+	lost, doubt := r.lostAndDoubtful()
+	expiring, fresh := r.n[fateExpiring], r.n[fateFresh]
 	u := unknown{layer: r.layerOfMost(), cause: CauseUnknown}
 	switch {
 	case alive > 0:
@@ -74,6 +63,23 @@ func (r *reading) unknown() unknown {
 		r.noCall(&u)
 	}
 	return u
+}
+
+// lostAndDoubtful counts the calls that will not come back, and those that may or may not.
+func (r *reading) lostAndDoubtful() (lost, doubt int) {
+	lost = r.sum(fateNeverReached, fateDecodeHung, fateDecodeStuck, fatePrefillStuck, fateInflight)
+	doubt = r.sum(fateOpen, fateUnanswered, fateConnect)
+	if r.blind() { // a stream that was silent for long enough has a cause
+		doubt += r.n[fateSilent]
+	} else {
+		lost += r.n[fateSilent]
+	}
+	if r.routerQueues() { // they may have their turn
+		doubt += r.n[fateAtRouter]
+	} else {
+		lost += r.n[fateAtRouter]
+	}
+	return lost, doubt
 }
 
 // noCall judges a stall in which no call is out.
