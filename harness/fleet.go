@@ -41,7 +41,7 @@ type Options struct {
 
 	// Judge makes a verdict of a capture, and of the one before it in the episode, which may be nil.
 	// It is asked again when the episode ends. What it returns is written as JSON. Without a bundle it
-	// is asked once about each episode that is kept, when the run ends.
+	// is asked once about each episode, when that ends or the run does.
 	Judge func(now, before *Evidence) any
 
 	// Bundle takes what the run leaves on disk. The fleet flushes it and does not close it.
@@ -224,7 +224,7 @@ func (f *Fleet) finish(ctx context.Context) *Report {
 	// has panicked; then there is nothing to capture any more.
 	if turn, err := f.capturing.Acquire(ctx, sim.Party{}); err == nil {
 		f.settle()
-		f.judgeKept()
+		f.judgeOpen()
 		report.End, report.Episodes = f.captureEnd(), f.episodes
 		_ = turn.Release()
 	}

@@ -143,19 +143,23 @@ func (f *Fleet) settle() {
 	}
 }
 
-// judge asks for a verdict and writes it. Without a bundle nobody would see it: see judgeKept.
+// judge asks for a verdict and writes it. Without a bundle nobody sees what is thought of an episode
+// that goes on, so that it is asked for when the episode has ended, or the run.
 func (f *Fleet) judge(ep *Episode) {
-	if f.o.Judge != nil && ep.Dir != "" {
-		ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
+	if f.o.Judge == nil || ep.Dir == "" && !ep.judged {
+		return
+	}
+	ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
+	if ep.Dir != "" {
 		f.o.Bundle.WriteJSON(ep.Dir+"/"+VerdictFile, ep.Verdict)
 	}
 }
 
-// judgeKept asks for the verdicts that are still wanted at the end of the run. capturing is held.
-func (f *Fleet) judgeKept() {
-	for _, ep := range f.episodes {
-		if f.o.Judge != nil && ep.Dir == "" {
-			ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
-		}
+// judgeOpen asks for the verdict of the episode that is open at the end of the run, if nobody has yet.
+// capturing is held.
+func (f *Fleet) judgeOpen() {
+	if n := len(f.episodes); n > 0 && f.o.Judge != nil && f.episodes[n-1].Verdict == nil {
+		ep := f.episodes[n-1]
+		ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
 	}
 }

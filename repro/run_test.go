@@ -3,6 +3,7 @@ package repro_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -81,5 +82,19 @@ func BenchmarkRun(b *testing.B) {
 			b.ReportMetric(tokens, "tokens/run")
 			b.ReportMetric(events, "events/run")
 		})
+	}
+}
+
+// TestVerdictIsNotAboutWhatIsKept: how many episodes are kept, and whether they are written, changes
+// nothing about which of them the verdict is about.
+func TestVerdictIsNotAboutWhatIsKept(t *testing.T) {
+	for _, o := range []repro.Options{{}, {Out: filepath.Join(t.TempDir(), "bundle")}} {
+		r, err := repro.Run(context.Background(), lookup(t, "decode-serialized", "watchdog.episodes_kept=1"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Episodes) != 1 || r.Report.Stalls < 10 || r.Episode != 1 || !r.Verdict.Reproduced {
+			t.Errorf("bundle %q: %d of %d stalls kept; the verdict is about the one numbered %d: %s", o.Out, len(r.Episodes), r.Report.Stalls, r.Episode, r.Verdict.Cause)
+		}
 	}
 }

@@ -157,7 +157,11 @@ func nothingServed(t *testing.T) {
 
 func TestClientLeaves(t *testing.T) {
 	forever := func(where fault.Where, what fault.What) []fault.Fault {
-		return []fault.Fault{{ID: "f", Where: where, What: what, Delay: 1000 * time.Hour}}
+		f := fault.Fault{ID: "f", Where: where, What: what}
+		if what == fault.Latency {
+			f.Delay = 1000 * time.Hour
+		}
+		return []fault.Fault{f}
 	}
 	for _, test := range []struct {
 		name   string
