@@ -108,7 +108,7 @@ func (v *Verdict) rest(r *reading) string {
 		return fmt.Sprintf("All %s are done, after %s.", count(a.Total, "task"), secs(age(r.now.At, 0)))
 	case left <= 0:
 		v.Outcome = Failed
-		return fmt.Sprintf("%s done and %d failed, after %s.", does(a.Done, "task", "is", "are"), a.Failed, secs(age(r.now.At, 0)))
+		return fmt.Sprintf("%s done and %d failed, after %s.", does(a.Done, "task", "is", "are"), a.Failed, secs(age(r.now.At, 0))) + r.failureText()
 	case !r.stalled():
 		v.Outcome = Slow
 		return fmt.Sprintf("%s left, and no agent is at work at this moment.", does(left, "task", "is", "are"))

@@ -77,6 +77,10 @@ func TestWhatAgentsFailedOf(t *testing.T) {
 			t.Errorf("the summary lacks %q: %s", want, v.Summary)
 		}
 	}
+	ev.Agents, ev.Calls, ev.Totals.AgentsDone = nil, nil, 28 // and when the run is over
+	if end := Diagnose(ev, nil); end.Outcome != Failed || !strings.Contains(end.Summary, "3 attempts ended with status 503") {
+		t.Errorf("%s: %s", end.Outcome, end.Summary)
+	}
 	if v.Cause != CauseStarvation || status(t, &v, CauseRouterQueue) != Refuted {
 		t.Errorf("cause %s\n%s", v.Cause, transcript(&v))
 	}
