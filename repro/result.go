@@ -38,8 +38,15 @@ func (a *assembly) result() *Result {
 	for _, e := range a.report.Episodes {
 		r.Episodes = append(r.Episodes, e.Verdict.(diagnose.Verdict)) // which is what judge made
 	}
+	main := a.episodes.main()
+	if main.evidence != nil && main.verdict.Open() {
+		main = a.judgeAtEnd(main.evidence)
+		if n := len(r.Episodes); n > 0 {
+			r.Episodes[n-1] = main.verdict // the open one is the last
+		}
+	}
 	r.End = diagnose.Final(a.report.End, r.Episodes, ending(a.report.Why))
-	if main := a.episodes.main(); main.evidence != nil {
+	if main.evidence != nil {
 		r.Verdict, r.Evidence, r.Episode = main.verdict, main.evidence, main.evidence.Episode
 	} else {
 		r.Verdict, r.Evidence = a.judge(a.report.End, nil), a.report.End
@@ -52,6 +59,14 @@ func (a *assembly) result() *Result {
 		r.TraceHash, r.Steps = fmt.Sprintf("%016x", k.Hash()), k.Steps()
 	}
 	return r
+}
+
+// judgeAtEnd judges the episode that was open when the run ended by how things stood then: its latest
+// capture may be long before that.
+func (a *assembly) judgeAtEnd(latest *harness.Evidence) judged {
+	end := *a.report.End
+	end.Episode, end.Capture, end.DetectedAt = latest.Episode, latest.Capture+1, latest.DetectedAt
+	return judged{a.judge(&end, latest), &end}
 }
 
 // episodes finds the episode that matters most as they are judged. Of a long run only some are kept,

@@ -99,7 +99,11 @@ func (p *page) stages(r *repro.Result) {
 	p.table(func(t *tabwriter.Writer) {
 		fmt.Fprintf(t, "  agents' side\tservers' side\tcalls\tagents\toldest\n")
 		for _, s := range v.Stages {
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", s.AgentStage, s.ServerStage, count(s.Calls), count(s.Agents), seconds(s.OldestS))
+			oldest := seconds(s.OldestS)
+			if s.Note != "" {
+				oldest += "  " + s.Note
+			}
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\n", s.AgentStage, s.ServerStage, count(s.Calls), count(s.Agents), oldest)
 		}
 	})
 	p.b.WriteString(p.dimmed(p.wrap("  ", gaugesLine(v))))
