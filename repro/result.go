@@ -3,7 +3,6 @@ package repro
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/sim"
@@ -202,7 +201,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Expectation says in words what verdict was expected.
+// Expectation says in words what verdict was expected, and what was found.
 func (r *Result) Expectation() string {
 	want := r.Scenario.Expect
 	var parts []string
@@ -213,5 +212,5 @@ func (r *Result) Expectation() string {
 			parts = append(parts, p.name+" "+p.value)
 		}
 	}
-	return strings.Join(parts, ", ") + fmt.Sprintf("; the run ended as %s at %s", r.End.Outcome, time.Duration(r.Report.End.At).Round(time.Millisecond))
+	return strings.Join(parts, ", ") + fmt.Sprintf("; found outcome %s, layer %s, cause %s, final outcome %s", r.Verdict.Outcome, r.Verdict.Layer, r.Verdict.Cause, r.End.Outcome)
 }

@@ -66,7 +66,10 @@ func progressLine(p harness.Progress, agents int) string {
 	if p.Totals.AgentsFailed > 0 {
 		fmt.Fprintf(&b, " (%d failed)", p.Totals.AgentsFailed)
 	}
-	fmt.Fprintf(&b, "  steps %d  calls %d:", p.Totals.Steps, p.Calls)
+	fmt.Fprintf(&b, "  steps %d  calls %d", p.Totals.Steps, p.Calls)
+	if p.Calls > 0 {
+		b.WriteByte(':')
+	}
 	for stage, n := range p.ByStage {
 		if n > 0 {
 			fmt.Fprintf(&b, " %d %s", n, pacer.Stage(stage))

@@ -69,7 +69,7 @@ func (f *runFlags) repro(cmd *cobra.Command, name string) error {
 	switch {
 	case r.Interrupted():
 		return &exitError{code: exitInterrupted}
-	case !r.Verdict.Reproduced:
+	case r.Verdict.Expected != nil && !r.Verdict.Reproduced:
 		return &exitError{code: exitMismatch}
 	}
 	return nil

@@ -119,7 +119,7 @@ func runExit(r *repro.Result) error {
 	case r.End.Outcome == diagnose.Completed:
 		return nil
 	case r.End.Outcome == diagnose.Failed:
-		return &exitError{code: exitFailed}
+		return &exitError{code: exitFailed, err: fmt.Errorf("the run ended as failed: agents that ended with errors: %d", r.Report.Totals.AgentsFailed)}
 	}
 	return &exitError{code: exitStalled, err: fmt.Errorf("the run ended as %s", r.End.Outcome)}
 }

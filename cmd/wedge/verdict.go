@@ -63,6 +63,9 @@ func (p *page) head(r *repro.Result) {
 	if v.Cause != "" && v.Cause != diagnose.CauseNone {
 		what += fmt.Sprintf("  cause %s", p.bold(string(v.Cause)))
 	}
+	if v.FinalOutcome != v.Outcome {
+		what += "  the run " + p.outcome(v.FinalOutcome)
+	}
 	p.line("%s  %s", p.bold(plainText(v.Scenario)), p.dim(fmt.Sprintf("seed %d, %s clock", v.Seed, v.Clock)))
 	p.line("")
 	p.line("  %s", what)

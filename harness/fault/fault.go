@@ -156,7 +156,7 @@ func validPlace(where Where, what What) error {
 		if slices.Contains(a.what, what) {
 			return nil
 		}
-		return fmt.Errorf("what: %q at %s, want one of %v", what, where, a.what)
+		return fmt.Errorf("what: %q at %s, want one of %s", what, where, strings.Trim(strings.ReplaceAll(fmt.Sprint(a.what), " ", ", "), "[]"))
 	}
 	return fmt.Errorf("where: %q, want one of %s", where, strings.Join(places, ", "))
 }

@@ -36,7 +36,7 @@ func TestValidate(t *testing.T) {
 		{fault.Fault{}, "id: missing"},
 		{fault.Fault{ID: "a"}, `where: "", want one of connection, router, prefill, `},
 		{fault.Fault{ID: "a", Where: "moon", What: fault.Hang}, `where: "moon", want one of`},
-		{fault.Fault{ID: "a", Where: fault.Stream}, `what: "" at stream, want one of [silence reset reasoning]`},
+		{fault.Fault{ID: "a", Where: fault.Stream}, `what: "" at stream, want one of silence, reset, reasoning`},
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Hang}, `what: "hang" at stream, want one of`},
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, Probability: 1.5}, "probability: 1.5, want"},
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, Probability: -0.1}, "probability: -0.1, want"},

@@ -73,7 +73,8 @@ func validURL(text string) error {
 	case !validPort(u):
 		return fmt.Errorf("base URL: %q has the port %q, want one from 1 to 65535 or none", withoutUserinfo(text), u.Port())
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return fmt.Errorf("base URL: %q has a query or fragment, %s", withoutUserinfo(text), want)
+		shown, _, _ := strings.Cut(withoutUserinfo(text), "?") // a query may hold a key
+		return fmt.Errorf("base URL: %q has a query or fragment, %s", shown, want)
 	}
 	return nil
 }

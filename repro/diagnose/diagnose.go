@@ -67,6 +67,11 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 	case found:
 		v.Outcome, v.Layer, v.Cause = best.judgement.outcome, best.judgement.layer, best.name
 		why = best.because(r)
+		if v.Outcome == Wedged && r.now.EndedAt != 0 {
+			// What was stuck did not hold up everything, since a step has finished after all.
+			v.Outcome = Starved
+			why += " Something else finished a step in the end, so this did not hold up everybody yet."
+		}
 		v.Next = append(v.Next, best.next(r)...)
 		v.Next = append(v.Next, r.adviceBeside(ranked[1:])...)
 	case !r.stalled():

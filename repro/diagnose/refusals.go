@@ -148,6 +148,9 @@ func judgeRefusals(r *reading, j *judgement, queue bool) {
 	case run.all+window.all == 0:
 		j.refute("no attempt has ended with an error status in this run")
 		return
+	case queue && r.tooFewForAQueue():
+		j.refute("at most %s can be out at once here: no router is set to refuse so few", count(r.atOnceMax(), "request"))
+		return
 	case queue && run.told() && run.unavailable+r.latest503() == 0:
 		j.refute("%s, none with 503", run.text())
 		return
@@ -176,6 +179,21 @@ func judgeRefusals(r *reading, j *judgement, queue bool) {
 	r.backoffObservations(j)
 }
 
+// atOnceMax is how many requests the agents can have out at once; 0: not known.
+func (r *reading) atOnceMax() int {
+	n := r.now.Setup.Workers
+	if slots := r.now.Setup.Slots; slots > 0 {
+		n = min(n, slots)
+	}
+	return max(0, n)
+}
+
+// tooFewForAQueue says whether the agents cannot ask for enough at once to fill the queue of a router.
+func (r *reading) tooFewForAQueue() bool {
+	n := r.atOnceMax()
+	return n > 0 && n < routerQueueLeast
+}
+
 // fewRefusals is the score of refusals that are no storm so far: more if they are all that happens.
 func (r *reading) fewRefusals() float64 {
 	if r.now.Window.CallsCompleted > 0 {
@@ -195,7 +213,7 @@ func (r *reading) judgePastRefusals(j *judgement, queue bool) {
 	case t.CallsRefused <= 0 || r.agents.Failed == 0:
 		j.refute("%s in this run, but %d of %s in flight have had an attempt refused, and no agent failed of it", run.text(), again, count(begun, "call"))
 		return
-	case !queue && 2*run.unavailable > run.all:
+	case !queue && 2*run.unavailable > run.all && !r.tooFewForAQueue():
 		j.refute("%s: that is a full queue, and %d of %s in flight have had an attempt refused", run.text(), again, count(begun, "call"))
 		return
 	case queue && run.unavailable > 0:

@@ -89,3 +89,7 @@ const (
 	// idsShown bounds lists of ids.
 	idsShown = 8
 )
+
+// routerQueueLeast is the smallest limit of requests that a router is taken to have. The incident's was
+// 32 (I-1); below a handful, a limit would be of no use to anybody.
+const routerQueueLeast = 8
