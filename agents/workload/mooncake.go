@@ -39,17 +39,8 @@ const lineIDPrefix = "line:"
 // predecessor's: 0 if either has none.
 func ReadMooncake(name string, r io.Reader) (Trace, error) {
 	m := mooncakeReader{traceReader: newTraceReader(name, r)}
-	for {
-		line, ok, err := m.next()
-		if err != nil {
-			return Trace{}, err
-		}
-		if !ok {
-			break
-		}
-		if err := m.read(line); err != nil {
-			return Trace{}, err
-		}
+	if err := m.each(m.read); err != nil {
+		return Trace{}, err
 	}
 	if m.calls == 0 {
 		return Trace{}, m.refuse("file", "no calls", "at least one line with "+mooncakeWant)

@@ -180,6 +180,19 @@ func (t *traceReader) next() ([]byte, bool, error) {
 	return nil, false, t.readError()
 }
 
+// each calls read for every line that is left and not blank.
+func (t *traceReader) each(read func(line []byte) error) error {
+	for {
+		line, ok, err := t.next()
+		if err != nil || !ok {
+			return err
+		}
+		if err := read(line); err != nil {
+			return err
+		}
+	}
+}
+
 // readError returns why the scanner stopped, or nil at the end of the file.
 func (t *traceReader) readError() error {
 	switch err := t.lines.Err(); err {

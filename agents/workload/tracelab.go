@@ -37,17 +37,8 @@ func ReadTraceLab(name string, r io.Reader) (Trace, error) {
 	if err := t.header(header); err != nil {
 		return Trace{}, err
 	}
-	for {
-		line, ok, err := t.next()
-		if err != nil {
-			return Trace{}, err
-		}
-		if !ok {
-			break
-		}
-		if err := t.row(line); err != nil {
-			return Trace{}, err
-		}
+	if err := t.each(t.row); err != nil {
+		return Trace{}, err
 	}
 	if t.calls == 0 {
 		return Trace{}, t.refuse("file", "a header only", "at least one round")

@@ -231,14 +231,16 @@ func (d dice) mutateList(v reflect.Value) {
 	}
 }
 
+// storiesWithEvidence leaves out the one in which there is none at all.
+func storiesWithEvidence() []story {
+	return slices.DeleteFunc(stories(), func(st story) bool { return st.now() == nil })
+}
+
 // TestShiftInTime moves a story along the run's clock. Only instants may change in its verdict.
 func TestShiftInTime(t *testing.T) {
-	for _, st := range stories() {
+	for _, st := range storiesWithEvidence() {
 		t.Run(st.name, func(t *testing.T) {
 			a, b := st.now(), st.now()
-			if a == nil {
-				t.Skip("there is nothing to shift")
-			}
 			shift(reflect.ValueOf(b).Elem(), 1000*time.Second)
 			va, vb := Diagnose(a, nil), Diagnose(b, nil)
 			if va.Outcome != vb.Outcome || va.Layer != vb.Layer || va.Cause != vb.Cause {
@@ -274,15 +276,12 @@ func shift(v reflect.Value, by time.Duration) {
 // TestOrderDoesNotMatter lists the agents, calls, objects and router requests of a story in another
 // order.
 func TestOrderDoesNotMatter(t *testing.T) {
-	for _, st := range stories() {
+	for _, st := range storiesWithEvidence() {
 		t.Run(st.name, func(t *testing.T) {
 			want := Diagnose(st.now(), nil)
 			for seed := range uint64(5) {
 				d := newDice(seed)
 				ev := st.now()
-				if ev == nil {
-					t.Skip("there is no order")
-				}
 				d.Shuffle(len(ev.Agents), func(i, j int) { ev.Agents[i], ev.Agents[j] = ev.Agents[j], ev.Agents[i] })
 				d.Shuffle(len(ev.Calls), func(i, j int) { ev.Calls[i], ev.Calls[j] = ev.Calls[j], ev.Calls[i] })
 				d.Shuffle(len(ev.Objects), func(i, j int) { ev.Objects[i], ev.Objects[j] = ev.Objects[j], ev.Objects[i] })
