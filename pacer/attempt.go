@@ -242,7 +242,7 @@ func (c *call) leak(req *openai.ChatCompletionRequest, now sim.Instant) {
 	if !c.p.leaky || !c.state.HoldsSlot {
 		return
 	}
-	o := fault.Occasion{Key: c.state.AttemptID, At: now, Round: c.state.Round, ContextTokens: promptTokens(req)}
+	o := fault.Occasion{Key: c.state.AttemptID, At: now, Agent: c.state.Agent, Round: c.state.Round, ContextTokens: promptTokens(req)}
 	if c.p.faults.Fires(fault.Pacer, fault.LeakSlot, o) != nil {
 		c.forgetSlot()
 	}

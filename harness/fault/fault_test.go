@@ -58,6 +58,20 @@ func TestValidate(t *testing.T) {
 		{fault.Fault{ID: "a", Where: fault.Connection, What: fault.Reset, AfterTokens: 1}, "after_tokens: set, but"},
 		{fault.Fault{ID: "a", Where: fault.Inflight, What: fault.Hang, ReleaseAfter: s}, "release_after: set, but"},
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, Tool: "save"}, `tool: "save" at stream`},
+		{fault.Fault{ID: "a", Where: fault.Decode, What: fault.Slow}, "factor: 0, want how many times"},
+		{fault.Fault{ID: "a", Where: fault.Decode, What: fault.Slow, Factor: math.Inf(1)}, "factor: +Inf, want how many times"},
+		{fault.Fault{ID: "a", Where: fault.Decode, What: fault.Slow, Factor: 50, ContextOver: 12_000, Worker: "decode-0"}, ""},
+		{fault.Fault{ID: "a", Where: fault.Decode, What: fault.StarveKV}, "kv_tokens: 0, want how many"},
+		{fault.Fault{ID: "a", Where: fault.Decode, What: fault.Serialize, Round: 2}, "probability, nth, only, times, round"},
+		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Error, StatusCode: 503, AfterTokens: 9, In: fault.InToolCall}, ""},
+		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Error}, "status: 0, want an HTTP status"},
+		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Cut, In: "middle"}, `in: "middle", want reasoning, content or tool_call`},
+		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.NoDone, AfterTokens: 1}, "after_tokens: set, but no_done"},
+		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Comments, Every: -s}, "every: -1s, want 0s to"},
+		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, Every: s}, "every: set, but silence"},
+		{fault.Fault{ID: "a", Where: fault.Router, What: fault.Drop, Worker: "decode-0"}, `worker: "decode-0" at router, want it only at engines`},
+		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Hang, Header: "X-A"}, `header: "X-A" at tool, want it only at servers`},
+		{fault.Fault{ID: "a", Where: fault.Router, What: fault.Status, StatusCode: 503, Only: -1}, "only: -1, want 0 or more"},
 	} {
 		err := c.f.Validate()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -85,7 +99,8 @@ func TestNewSetErrors(t *testing.T) {
 }
 
 // TestFires goes through the conditions one by one: which of the occasions 0, 1, 2, … fire. Occasion
-// n is at n seconds, in round n, with a context of 100·n tokens, and its tool is "save" if n is even.
+// n is at n seconds, in round n, with a context of 100·n tokens and n requests at the router, after n-1 aborts; its agent is
+// agent-0, agent-1 or agent-2 in turn, and its tool is "save" if n is even.
 func TestFires(t *testing.T) {
 	base := fault.Fault{ID: "f", Where: fault.Tool, What: fault.Hang}
 	with := func(change func(f *fault.Fault)) fault.Fault {
@@ -110,13 +125,21 @@ func TestFires(t *testing.T) {
 		{"tool", with(func(f *fault.Fault) { f.Tool = "save" }), []int{0, 2, 4}},
 		{"every second save", with(func(f *fault.Fault) { f.Tool, f.Nth = "save", 2 }), []int{2}},
 		{"every second from 3 s on", with(func(f *fault.Fault) { f.From, f.Nth = 3*time.Second, 2 }), []int{3, 5}},
+		{"the third alone", with(func(f *fault.Fault) { f.Only = 3 }), []int{2}},
+		{"the second save alone", with(func(f *fault.Fault) { f.Only, f.Tool = 2, "save" }), []int{2}},
+		{"twice at most", with(func(f *fault.Fault) { f.Times = 2 }), []int{0, 1}},
+		{"twice at most from 3 s on", with(func(f *fault.Fault) { f.Times, f.From = 2, 3*time.Second }), []int{3, 4}},
+		{"agent", with(func(f *fault.Fault) { f.Agent = "agent-1" }), []int{1, 4}},
+		{"concurrency", with(func(f *fault.Fault) { f.ConcurrencyOver = 3 }), []int{4, 5}},
+		{"after an abort", with(func(f *fault.Fault) { f.AfterAbort = true }), []int{2, 3, 4, 5}},
 		{"elsewhere", fault.Fault{ID: "f", Where: fault.Stream, What: fault.Silence}, nil},
 		{"something else", fault.Fault{ID: "f", Where: fault.Tool, What: fault.Latency, Delay: 1}, nil},
 	} {
 		s := newSet(t, world(1), c.f)
 		var got []int
 		for n := range 6 {
-			o := fault.Occasion{Key: fmt.Sprint(n), At: sim.Instant(n) * 1e9, Round: n, ContextTokens: 100 * n, Tool: []string{"save", "write"}[n%2]}
+			o := fault.Occasion{Key: fmt.Sprint(n), At: sim.Instant(n) * 1e9, Round: n, ContextTokens: 100 * n, Tool: []string{"save", "write"}[n%2],
+				Agent: fmt.Sprint("agent-", n%3), Concurrency: n, Aborts: max(0, n-1)}
 			if f := s.Fires(fault.Tool, fault.Hang, o); f != nil {
 				if f.ID != "f" {
 					t.Errorf("%s: fired %+v", c.name, f)
@@ -195,6 +218,95 @@ func TestDroppingOneFault(t *testing.T) {
 	both, alone := fired(newSet(t, world(1), first, every)), fired(newSet(t, world(1), every))
 	if fmt.Sprint(both) != fmt.Sprint(alone) || len(alone) == 0 {
 		t.Errorf("with the first %v, without it %v", both, alone)
+	}
+}
+
+// TestTargets: conditions on where a request is and what it carries.
+func TestTargets(t *testing.T) {
+	headers := func(name string) string { return map[string]string{"X-Agent": "a", "X-Empty": ""}[name] }
+	for _, c := range []struct {
+		f    fault.Fault
+		o    fault.Occasion
+		want bool
+	}{
+		{fault.Fault{Worker: "decode-1"}, fault.Occasion{Worker: "decode-1"}, true},
+		{fault.Fault{Worker: "decode-1"}, fault.Occasion{Worker: "decode-0"}, false},
+		{fault.Fault{Worker: "decode-1"}, fault.Occasion{}, false},
+		{fault.Fault{Header: "X-Agent"}, fault.Occasion{Header: headers}, true},
+		{fault.Fault{Header: "X-Agent: a"}, fault.Occasion{Header: headers}, true},
+		{fault.Fault{Header: "X-Agent:b"}, fault.Occasion{Header: headers}, false},
+		{fault.Fault{Header: "X-Empty"}, fault.Occasion{Header: headers}, false},
+		{fault.Fault{Header: "X-Agent"}, fault.Occasion{}, false},
+	} {
+		c.f.ID, c.f.Where, c.f.What = "f", fault.Decode, fault.Hang
+		if got := newSet(t, world(1), c.f).Fires(fault.Decode, fault.Hang, c.o) != nil; got != c.want {
+			t.Errorf("%+v on %+v: %v", c.f, c.o, got)
+		}
+	}
+}
+
+// TestSwitching puts faults in and takes them out while a run goes on.
+func TestSwitching(t *testing.T) {
+	s := newSet(t, world(1))
+	changes := 0
+	s.OnChange(func() { changes++ })
+	fires := func() bool {
+		return s.Fires(fault.Stream, fault.Silence, fault.Occasion{At: sim.Instant(time.Hour)}) != nil
+	}
+	silent := fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence}
+	if fires() {
+		t.Error("an empty set fires")
+	}
+	if err := s.Put(fault.Fault{ID: "a"}); err == nil || changes != 0 {
+		t.Errorf("a bad fault: %v, %d changes", err, changes)
+	}
+	if err := s.Put(silent); err != nil || !fires() || !fires() {
+		t.Errorf("the fault does not fire: %v", err)
+	}
+	if got := s.States(); len(got) != 1 || got[0].Occasions != 2 || got[0].Fired != 2 {
+		t.Errorf("states: %+v", got)
+	}
+	silent.From = 2 * time.Hour
+	if err := s.Put(silent); err != nil || fires() {
+		t.Errorf("the fault in the place of the first fires too early: %v", err)
+	}
+	if got := s.States(); len(got) != 1 || got[0].Occasions != 1 || got[0].Fired != 0 {
+		t.Errorf("states: %+v", got)
+	}
+	if !s.Remove("a") || s.Remove("a") || len(s.States()) != 0 {
+		t.Error("it cannot be removed, or twice")
+	}
+	if changes != 3 {
+		t.Errorf("%d changes were told of, want 3", changes)
+	}
+}
+
+// TestWholeEngine: faults of an engine as a whole begin and end at instants that can be asked for.
+func TestWholeEngine(t *testing.T) {
+	s := newSet(t, world(1),
+		fault.Fault{ID: "one", Where: fault.Decode, What: fault.Serialize, From: time.Second, To: 3 * time.Second, Worker: "decode-0"},
+		fault.Fault{ID: "memory", Where: fault.Decode, What: fault.StarveKV, KVTokens: 7, From: 2 * time.Second},
+		fault.Fault{ID: "request", Where: fault.Decode, What: fault.Hang, From: 5 * time.Second},
+	)
+	const second = sim.Instant(time.Second)
+	for _, c := range []struct {
+		at     sim.Instant
+		worker string
+		serial bool
+		kv     bool
+		next   sim.Instant
+	}{
+		{0, "decode-0", false, false, second},
+		{second, "decode-0", true, false, 2 * second},
+		{second, "decode-1", false, false, 2 * second},
+		{2 * second, "decode-0", true, true, 3 * second},
+		{3 * second, "decode-0", false, true, sim.Never},
+	} {
+		serial := s.Active(fault.Decode, fault.Serialize, c.worker, c.at) != nil
+		kv := s.Active(fault.Decode, fault.StarveKV, c.worker, c.at) != nil
+		if next := s.NextBoundary(c.at); serial != c.serial || kv != c.kv || next != c.next {
+			t.Errorf("at %v %s: serialize %v, starve_kv %v, next boundary %v", c.at, c.worker, serial, kv, next)
+		}
 	}
 }
 
