@@ -19,7 +19,7 @@ func (c *call) attempt(ctx context.Context, req *openai.ChatCompletionRequest) (
 	attemptCtx := c.begin(ctx)
 	err := c.exchange(attemptCtx, req)
 	stream := c.stream
-	next, err := c.settle(ctx, req, err)
+	next, err := c.settle(ctx, err)
 	if stream != nil {
 		_ = stream.Close() // nothing is left that could be lost
 	}
@@ -48,6 +48,7 @@ func (c *call) begin(ctx context.Context) context.Context {
 		s.AttemptID = s.ID + "-a" + strconv.Itoa(s.Attempts)
 	}
 	s.Tokens, s.Bytes, s.Events, s.LastByte, s.LastToken = 0, 0, 0, 0, 0
+	s.Sent, s.Headers, s.FirstToken = 0, 0, 0
 	a := &Attempt{ID: s.AttemptID, Number: s.Attempts, Of: c.id}
 	a.Connected = func() { c.connected(a) }
 	c.under = a
@@ -97,6 +98,7 @@ func (c *call) connected(a *Attempt) {
 	defer c.p.w.Unlock()
 	now := c.p.w.Now()
 	c.phase.stage, c.phase.connected = StageHeaders, now
+	c.state.Sent = now
 	c.enter(StageHeaders, now)
 	c.watch(now)
 }
@@ -109,9 +111,11 @@ func (c *call) opened(stream Stream) {
 	now := c.p.w.Now()
 	if c.phase.stage == StageConnect {
 		c.phase.connected = now // the backend did not say
+		c.state.Sent = now
 	}
 	c.stream = stream
 	c.phase.stage, c.phase.headers = StageFirstToken, now
+	c.state.Headers = now
 	c.enter(StageFirstToken, now)
 	c.watch(now)
 }
@@ -123,6 +127,7 @@ func (c *call) flows() {
 	defer c.p.w.Unlock()
 	now := c.p.w.Now()
 	c.phase.stage, c.phase.content = StageStream, now
+	c.state.FirstToken = now
 	c.refresh()
 	c.enter(StageStream, now)
 	c.watch(now)
@@ -165,7 +170,7 @@ func (c *call) look() {
 }
 
 // settle says how the attempt ended, and decides what comes next. The error is that of the call.
-func (c *call) settle(ctx context.Context, req *openai.ChatCompletionRequest, err error) (decision, error) {
+func (c *call) settle(ctx context.Context, err error) (decision, error) {
 	c.p.w.Lock()
 	defer c.p.w.Unlock()
 	if c.timer != nil {
@@ -182,7 +187,7 @@ func (c *call) settle(ctx context.Context, req *openai.ChatCompletionRequest, er
 		var f failure
 		f, err = c.classify(ctx, err)
 		next = c.p.policy.decide(f, c.draw())
-		c.leak(req, now)
+		c.leak(now)
 		r.Outcome, r.Status, r.Err = f.outcome, f.status, err
 		r.Again, r.Delay = next.again, next.delay
 		if f.outcome == AttemptTimeout {
@@ -238,11 +243,11 @@ func (c *call) draw() float64 {
 }
 
 // leak forgets the slot of a failed attempt if a fault says so. The monitor is held.
-func (c *call) leak(req *openai.ChatCompletionRequest, now sim.Instant) {
+func (c *call) leak(now sim.Instant) {
 	if !c.p.leaky || !c.state.HoldsSlot {
 		return
 	}
-	o := fault.Occasion{Key: c.state.AttemptID, At: now, Agent: c.state.Agent, Round: c.state.Round, ContextTokens: promptTokens(req)}
+	o := fault.Occasion{Key: c.state.AttemptID, At: now, Agent: c.state.Agent, Round: c.state.Round, ContextTokens: c.state.PromptTokens}
 	if c.p.faults.Fires(fault.Pacer, fault.LeakSlot, o) != nil {
 		c.forgetSlot()
 	}

@@ -28,6 +28,13 @@ type CallState struct {
 	AttemptID string      `json:"attempt_id"` // of the latest attempt; empty before the first
 	Attempts  int         `json:"attempts"`   // begun so far
 	HoldsSlot bool        `json:"holds_slot"`
+	// PromptTokens is the length of what is asked, estimated from its text.
+	PromptTokens int `json:"prompt_tokens,omitempty"`
+	// Of the current attempt. Each is set from the stage on that it begins; that stage, and not a 0,
+	// says whether it has come.
+	Sent       sim.Instant `json:"sent_ns,omitempty"`        // the request went out: stage headers
+	Headers    sim.Instant `json:"headers_ns,omitempty"`     // the response headers came: stage first_token
+	FirstToken sim.Instant `json:"first_token_ns,omitempty"` // the first output came: stage stream
 	// Received by the current attempt:
 	Tokens    int         `json:"tokens"`
 	Bytes     int64       `json:"bytes"`

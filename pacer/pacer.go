@@ -74,6 +74,7 @@ func (p *Pacer) Chat(ctx context.Context, id Identity, req openai.ChatCompletion
 	req.Stream, req.StreamOptions = true, p.usage
 	c := p.newCall(ctx, id)
 	defer c.leave()
+	c.state.PromptTokens = promptTokens(&req) // nobody sees it before its first stage
 	err := c.run(ctx, &req)
 	c.end(err)
 	if err != nil {

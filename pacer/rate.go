@@ -71,7 +71,7 @@ func (c *call) keepRate(ctx context.Context, req *openai.ChatCompletionRequest) 
 	tokens := 0
 	if c.p.rates.tokens != nil {
 		//lint:ignore SA1019 what most servers still take
-		tokens = promptTokens(req) + max(req.MaxTokens, req.MaxCompletionTokens)
+		tokens = c.state.PromptTokens + max(req.MaxTokens, req.MaxCompletionTokens)
 	}
 	w := c.p.w
 	w.Lock()
