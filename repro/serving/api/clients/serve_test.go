@@ -1,0 +1,73 @@
+//go:build integration
+
+package clients
+
+import (
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro/serving"
+	"example.com/wedge/repro/serving/api"
+)
+
+const seed = 1
+
+// The length of answers, in tokens.
+const (
+	outputTokens    = 40
+	reasoningTokens = 16
+)
+
+// instant returns servers that take no time, so that it is never a matter of speed how much a client
+// has seen.
+func instant() serving.Config {
+	c := serving.Default()
+	c.Router.QueuedMax = 0
+	c.Prefill.RequestsMax, c.Decode.RequestsMax, c.Decode.RunningMax = 0, 0, 4096
+	c.Prefill.ChunkBase, c.Prefill.PerToken, c.Prefill.PerTokenPair = 0, 0, 0
+	c.Transfer.Latency, c.Transfer.PerToken = 0, 0
+	c.Decode.StepBase, c.Decode.StepPerRequest, c.Decode.StepPerContextToken = 0, 0, 0
+	c.Model.OutputTokens, c.Model.ReasoningTokens = outputTokens, reasoningTokens
+	return c
+}
+
+// serve starts servers that end with the test, and returns the base URL of their API.
+func serve(t *testing.T, cfg serving.Config, faults []fault.Fault) (baseURL string) {
+	t.Helper()
+	w := sim.NewWall(sim.WallOptions{Seed: seed})
+	set, err := fault.NewSet(w, faults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := serving.New(w, cfg, serving.Model{}, set, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := api.New(w, stack, api.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if baseURL, err = server.Listen(""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return baseURL
+}
+
+// moduleVersion returns the version of a module that this one requires.
+func moduleVersion(t *testing.T, path string) string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", path).Output()
+	if err != nil {
+		t.Fatalf("go list -m %s: %v", path, err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+}
