@@ -41,6 +41,7 @@ func (f *Fleet) fill(e *Evidence) *dump {
 	}
 	if f.o.Router != nil {
 		view := f.o.Router.View()
+		view.Answered = f.o.Router.answers(e.Calls)
 		e.Router = &view
 	}
 	if !f.o.Dumps || len(e.Agents) == 0 && len(e.Calls) == 0 {

@@ -19,6 +19,8 @@ type Evidence struct {
 	DetectedAt sim.Instant   `json:"detected_at_ns,omitempty"` // first capture of the episode; 0 when Episode is
 	EndedAt    sim.Instant   `json:"ended_at_ns,omitempty"`    // the step that ended the episode; 0: it had not ended
 	EndedBy    string        `json:"ended_by,omitempty"`       // agent whose step that was
+	EndTotals  Totals        `json:"end_totals,omitzero"`      // as they stood with that step; zero while EndedAt is
+	After      []Sample      `json:"after,omitempty"`          // from the capture to that step, oldest first
 
 	Setup      Setup              `json:"setup"`
 	Totals     Totals             `json:"totals"` // since the start of the run
@@ -80,8 +82,29 @@ type Totals struct {
 	// window it has all of an attempt's tokens, also those that came before the window began.
 	TokensReceived int `json:"tokens_received"`
 	TokensWasted   int `json:"tokens_wasted"` // received by attempts that failed
-	ToolCalls      int `json:"tool_calls"`    // finished, those that made no sense included
-	ToolErrors     int `json:"tool_errors"`   // of these, calls that could not be made: unknown tools, bad arguments
+	Left           int `json:"left"`          // attempts that were sent, and that a time limit or the caller has ended
+	// Of AttemptsTimeout: by the limit of the policy that ended them.
+	TimeoutsConnect int `json:"timeouts_connect,omitempty"`
+	TimeoutsHeader  int `json:"timeouts_header,omitempty"`
+	TimeoutsFirst   int `json:"timeouts_first_token,omitempty"`
+	TimeoutsIdle    int `json:"timeouts_idle,omitempty"`
+	TimeoutsTotal   int `json:"timeouts_total,omitempty"`
+	// Answered counts the attempts that have had their response headers, HeadersWait is how long these
+	// took together, and HeadersWaitMax the longest of them, in a window that of the whole run.
+	Answered       int           `json:"answered"`
+	HeadersWait    time.Duration `json:"headers_wait_ns"`
+	HeadersWaitMax time.Duration `json:"headers_wait_max_ns"`
+	// AnsweredSent is when the latest of them was sent: a request that is older and has no headers yet
+	// has been overtaken. A window has that of the whole run.
+	AnsweredSent  sim.Instant   `json:"answered_sent_ns"`
+	AttemptsOK    int           `json:"attempts_ok"`      // ended well
+	AttemptsTook  time.Duration `json:"attempts_took_ns"` // of these: from sent to the end, together
+	AnswersLate   int           `json:"answers_late"`     // of these: many tokens, the first of them after a long wait
+	AnswersAtOnce int           `json:"answers_at_once"`  // of these: all of them faster than models make them, so that they were held back
+	// PromptTokensMax is the longest prompt of an attempt that ended well. A window has that of the whole run.
+	PromptTokensMax int `json:"prompt_tokens_max"`
+	ToolCalls       int `json:"tool_calls"`  // finished, those that made no sense included
+	ToolErrors      int `json:"tool_errors"` // of these, calls that could not be made: unknown tools, bad arguments
 }
 
 // ToolStats is how a tool has behaved so far: whether one that is out now is late shows against this.
@@ -122,6 +145,15 @@ const (
 	GaugeDecodeKV         = "decode_token_usage" // sglang:token_usage{engine_type="decode"}, 0 to 1
 	GaugePrefillTokens    = "prefill_tokens_total"
 	GaugeDecodeTokens     = "decode_tokens_total"
+
+	// Not all servers show these.
+	GaugeDecodeRetracted  = "decode_retracted_total"         // requests that had to give up their memory; sglang:num_retracted_requests_total
+	GaugeBootstrapFailed  = "prefill_bootstrap_failed_total" // sglang:num_bootstrap_failed_reqs_total; aborts in that queue count too
+	GaugeTransferFailed   = "transfer_failed_total"          // sglang:num_transfer_failed_reqs_total; aborts in that queue count too
+	GaugeEngineAborted    = "engine_aborted_total"           // requests of clients that left, as the engines noticed; sglang:num_aborted_requests_total
+	GaugeRouterRetries    = "router_retries_total"           // smg_worker_retries_total
+	GaugeUnhealthyWorkers = "router_unhealthy_workers"       // smg_worker_health of 0
+	GaugeOpenBreakers     = "router_open_breakers"           // smg_worker_cb_state other than closed
 )
 
 // Gauge is one number read from the servers.
@@ -141,13 +173,20 @@ type Sample struct {
 }
 
 // RouterView is what the router's log says: requests with a started line, and those without a
-// finished one.
+// finished one. A client that leaves before the response headers leaves an open request behind for ever
+// in the log of a router that writes the finished line with them.
 type RouterView struct {
 	Started  int             `json:"started"`
 	Finished int             `json:"finished"`
 	Open     []RouterRequest `json:"open"` // started and not finished, oldest first
-	Last     sim.Instant     `json:"last_ns"`
-	Skipped  int             `json:"skipped_lines"` // lines that are neither
+	// Answered are the finished lines of attempts that are still in flight for the agents, in the order
+	// of the calls. A router that writes the line when the response headers go out has one for each
+	// stream; in the log of one that writes it at the end, the router is done with these.
+	Answered []RouterAnswer `json:"answered,omitempty"`
+	// AnsweredFrom is the instant up to which finished lines have been forgotten; 0: none has been.
+	AnsweredFrom sim.Instant `json:"answered_from_ns,omitempty"`
+	Last         sim.Instant `json:"last_ns"`
+	Skipped      int         `json:"skipped_lines"` // lines that are neither
 	// Forgotten counts requests that were open when there were too many to remember.
 	Forgotten int `json:"forgotten,omitempty"`
 	Errors    int `json:"errors"` // finished with a status of 400 or more
@@ -161,6 +200,14 @@ type RouterView struct {
 type RouterRequest struct {
 	ID    string      `json:"id"` // x-request-id, so the id of an attempt
 	Since sim.Instant `json:"since_ns"`
+}
+
+// RouterAnswer is the finished line of a request.
+type RouterAnswer struct {
+	ID      string        `json:"id"`    // x-request-id, so the id of an attempt
+	At      sim.Instant   `json:"at_ns"` // as exact as the log's timestamps, which may be whole seconds
+	Status  int           `json:"status"`
+	Latency time.Duration `json:"latency_ns"` // as the line has it; 0: it has none
 }
 
 // GoroutineView is what the goroutine dump of a capture says about the agents, and what moved since

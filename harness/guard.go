@@ -103,7 +103,7 @@ func (f *Fleet) keep(ep *Episode) {
 // follows: see settle.
 func (f *Fleet) stallEnded(at sim.Instant, by string) {
 	if f.current != nil {
-		f.current.EndedAt, f.current.EndedBy = at, by
+		f.current.EndedAt, f.current.EndedBy, f.current.endTotals = at, by, f.ledger.total
 		f.current = nil
 	}
 }
@@ -124,7 +124,7 @@ func (f *Fleet) settleAlone(ctx context.Context) error {
 func (f *Fleet) settle() {
 	for _, ep := range slices.Backward(f.episodes) {
 		f.w.Lock()
-		ended, by := ep.EndedAt, ep.EndedBy
+		ended, by, totals := ep.EndedAt, ep.EndedBy, ep.endTotals
 		f.w.Unlock()
 		if ep.judged {
 			return // and so are those before it
@@ -133,7 +133,10 @@ func (f *Fleet) settle() {
 			continue
 		}
 		e := *ep.Latest // somebody may hold the one without an end
-		e.EndedAt, e.EndedBy = ended, by
+		e.EndedAt, e.EndedBy, e.EndTotals = ended, by, totals
+		f.w.Lock()
+		e.After = f.sampler.between(e.At, ended)
+		f.w.Unlock()
 		if ep.First == ep.Latest {
 			ep.First = &e
 		}

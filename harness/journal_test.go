@@ -264,7 +264,7 @@ func TestEventsAllocateNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { playStep(l, st, call) }); n != 0 {
 		t.Errorf("a step allocates %v times", n)
 	}
-	want := Totals{Steps: 102, CallsCompleted: 102, Attempts: 102, TokensReceived: 102 * 3456, ToolCalls: 102}
+	want := Totals{Steps: 102, CallsCompleted: 102, Attempts: 102, TokensReceived: 102 * 3456, ToolCalls: 102, Answered: 102, AttemptsOK: 102}
 	if p := l.Progress(); p.Totals != want || p.Calls != 0 || p.Sent != 0 || slices.Max(p.ByStage[:]) != 0 {
 		t.Errorf("%+v, want %+v", p, want)
 	}

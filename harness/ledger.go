@@ -2,8 +2,6 @@ package harness
 
 import (
 	"cmp"
-	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -79,31 +77,6 @@ func (l *Ledger) Progress() Progress {
 // sent returns how many attempts the servers should know of.
 func (l *Ledger) sent() int {
 	return l.inStage[pacer.StageHeaders] + l.inStage[pacer.StageFirstToken] + l.inStage[pacer.StageStream]
-}
-
-// window returns what has happened since the latest step.
-func (l *Ledger) window() Totals {
-	t, from := l.total, &l.atStep
-	t.AgentsDone -= from.AgentsDone
-	t.AgentsFailed -= from.AgentsFailed
-	t.Steps -= from.Steps
-	t.CallsCompleted -= from.CallsCompleted
-	t.CallsFailed -= from.CallsFailed
-	t.Attempts -= from.Attempts
-	t.AttemptsTimeout -= from.AttemptsTimeout
-	t.AttemptsStatus -= from.AttemptsStatus
-	t.AttemptsNetwork -= from.AttemptsNetwork
-	t.Attempts429 -= from.Attempts429
-	t.Attempts503 -= from.Attempts503
-	t.CallsRefused -= from.CallsRefused
-	t.Backoffs -= from.Backoffs
-	t.BackoffWait -= from.BackoffWait
-	t.RetryAfters -= from.RetryAfters
-	t.TokensReceived -= from.TokensReceived
-	t.TokensWasted -= from.TokensWasted
-	t.ToolCalls -= from.ToolCalls
-	t.ToolErrors -= from.ToolErrors
-	return t
 }
 
 // agentStates returns what every agent at work is doing.
@@ -279,6 +252,9 @@ func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
 	case pacer.StageConnect:
 		l.total.Attempts++
 	}
+	if s.Stage == pacer.StageFirstToken {
+		l.total.answered(s)
+	}
 	l.inStage[s.Stage]++
 	l.journal.stage(s, from)
 }
@@ -289,41 +265,12 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 		return
 	}
 	t := &l.total
-	t.TokensReceived += r.Tokens
-	if r.Outcome != pacer.AttemptOK {
-		t.TokensWasted += r.Tokens
-	}
-	switch r.Outcome {
-	case pacer.AttemptTimeout:
-		t.AttemptsTimeout++
-	case pacer.AttemptStatus:
-		t.refused(&r)
-	case pacer.AttemptNetwork:
-		t.AttemptsNetwork++
-	}
+	t.ended(s, &r)
 	if r.Again {
 		t.Backoffs++
 		t.BackoffWait += r.Delay
 	}
 	l.journal.attemptEnd(l.w.Now(), s, &r)
-}
-
-// refused counts an attempt that ended with an error status.
-func (t *Totals) refused(r *pacer.AttemptResult) {
-	t.AttemptsStatus++
-	switch r.Status {
-	case http.StatusTooManyRequests:
-		t.Attempts429++
-	case http.StatusServiceUnavailable:
-		t.Attempts503++
-	}
-	if !r.Again {
-		t.CallsRefused++
-	}
-	if status, ok := errors.AsType[*pacer.StatusError](r.Err); ok && status.HasRetryAfter {
-		t.RetryAfters++
-		t.RetryAfterMax = max(t.RetryAfterMax, status.RetryAfter)
-	}
 }
 
 func (b *callBook) CallEnded(s *pacer.CallState, tokens int, err error) {

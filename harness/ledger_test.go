@@ -26,7 +26,8 @@ func TestWindowSubtractsEverything(t *testing.T) {
 	for i := range total.NumField() {
 		name := reflect.TypeFor[Totals]().Field(i).Name
 		want := int64(10 + i)
-		if name == "RetryAfterMax" { // the longest of some of them is not known
+		switch name {
+		case "RetryAfterMax", "HeadersWaitMax", "AnsweredSent", "PromptTokensMax": // the longest or latest of some is not known
 			want = int64(100 + i)
 		}
 		if got := reflect.ValueOf(window).Field(i).Int(); got != want {
@@ -90,6 +91,44 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestAnswers counts how attempts were answered and why they were left.
+func TestAnswers(t *testing.T) {
+	at := func(d time.Duration) sim.Instant { return sim.Instant(d) }
+	l := NewLedger(sim.NewVirtual(sim.VirtualOptions{}), nil)
+	play := func(s pacer.CallState, outcome string, limit pacer.Limit) {
+		reached := s.Stage
+		s.ID, s.Agent, s.Stage = "a-c1", "a", pacer.StageHeaders
+		if reached >= pacer.StageFirstToken {
+			s.Stage = pacer.StageFirstToken
+			l.CallObserver().StageChanged(&s, pacer.StageHeaders)
+		}
+		s.Stage = reached
+		l.CallObserver().AttemptEnded(&s, pacer.AttemptResult{Outcome: outcome, Limit: string(limit), Tokens: s.Tokens})
+	}
+	answer := func(sent, headers, first, last time.Duration, tokens, prompt int) pacer.CallState {
+		return pacer.CallState{
+			Stage: pacer.StageStream, PromptTokens: prompt, Sent: at(sent), Headers: at(headers), FirstToken: at(first),
+			LastToken: at(last), LastByte: at(last), Tokens: tokens,
+		}
+	}
+	const s = time.Second
+	play(answer(100*s, 102*s, 102*s, 182*s, 4000, 900), pacer.AttemptOK, "")                       // steady
+	play(answer(10*s, 90*s, 90*s, 90*s+100*time.Millisecond, 4000, 1200), pacer.AttemptOK, "")     // held back
+	play(answer(10*s, 190*s, 190*s, 194*s, 200, 100), pacer.AttemptOK, "")                         // long in a queue
+	play(answer(10*s, 190*s, 190*s, 190*s, 31, 100), pacer.AttemptOK, "")                          // too short to tell
+	play(answer(5*s, 7*s, 8*s, 20*s, 100, 5000), pacer.AttemptTimeout, pacer.LimitIdle)            // left
+	play(pacer.CallState{Stage: pacer.StageHeaders, Sent: at(300 * s)}, pacer.AttemptCanceled, "") // left
+	play(pacer.CallState{Stage: pacer.StageConnect}, pacer.AttemptTimeout, pacer.LimitConnect)     // never sent
+	want := Totals{
+		TokensReceived: 4000 + 4000 + 200 + 31 + 100, TokensWasted: 100, Left: 2, AttemptsTimeout: 2, TimeoutsConnect: 1, TimeoutsIdle: 1,
+		Answered: 5, HeadersWait: (2 + 80 + 180 + 180 + 2) * s, HeadersWaitMax: 180 * s, AnsweredSent: at(100 * s),
+		AttemptsOK: 4, AttemptsTook: (82+80+184+180)*s + 100*time.Millisecond, AnswersLate: 2, AnswersAtOnce: 1, PromptTokensMax: 1200,
+	}
+	if l.total != want {
+		t.Errorf("totals\n%+v, want\n%+v", l.total, want)
+	}
+}
+
 // TestEpisodeKnowsWhoEndedIt: the agent whose step ends a stall is part of its last evidence.
 func TestEpisodeKnowsWhoEndedIt(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, w sim.World) {
@@ -102,6 +141,9 @@ func TestEpisodeKnowsWhoEndedIt(t *testing.T) {
 		ended, open := r.Episodes[0], r.Episodes[1]
 		if ended.EndedBy != "agent-02" || ended.Latest.EndedBy != "agent-02" || ended.Latest.EndedAt != sec(100) {
 			t.Errorf("the first stall ended at %v by %q, its evidence says %q", ended.EndedAt, ended.EndedBy, ended.Latest.EndedBy)
+		}
+		if got := ended.Latest.EndTotals.Steps; got != ended.Latest.Totals.Steps+1 {
+			t.Errorf("%d steps when the first stall ended, want one more than the %d at its capture", got, ended.Latest.Totals.Steps)
 		}
 		if !open.Open() || open.EndedBy != "" || open.Latest.EndedBy != "" {
 			t.Errorf("the second stall did not end, and yet ended by %q", open.EndedBy)

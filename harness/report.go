@@ -59,7 +59,8 @@ type Episode struct {
 	// Dir is the episode's folder within the bundle, such as "stalls/01"; empty without a bundle.
 	Dir string
 
-	judged bool // the verdict knows of the end
+	judged    bool   // the verdict knows of the end
+	endTotals Totals // with the step that ended it
 }
 
 // Open says whether the stall had not ended when the run did.

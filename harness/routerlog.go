@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
 )
 
 // RouterLog is an io.Writer for the log of SGLang's router. It passes whole lines on, and keeps book
@@ -19,29 +20,63 @@ type RouterLog struct {
 
 	// Guarded by the monitor.
 
-	partial      []byte     // of a line whose end has not come
-	drop         bool       // the rest of the line is dropped, for it is too long
-	plain        []byte     // scratch: a line without colours
-	view         RouterView // without Open
-	byID         map[string]*routerEntry
-	oldest, last *routerEntry // open ones, in the order of their start
-	spare        *routerEntry // those used up, by newer
-	latencies    int          // finished lines that had one
-	latencySum   float64      // ns; a sum of durations could overflow
-	open         int          // requests, so the sum of n
+	partial    []byte     // of a line whose end has not come
+	drop       bool       // the rest of the line is dropped, for it is too long
+	plain      []byte     // scratch: a line without colours
+	view       RouterView // without Open
+	byID       map[string]*routerEntry
+	started    routerList   // open ones, in the order of their start
+	finished   routerList   // the latest that are not open any more, in the order of their end
+	spare      *routerEntry // those used up, by newer
+	latencies  int          // finished lines that had one
+	latencySum float64      // ns; a sum of durations could overflow
+	open       int          // requests, so the sum of n
 }
 
-// routerEntry is an open request, or several with one id.
+// routerEntry is an open request, or several with one id, or one that has been answered.
 type routerEntry struct {
 	RouterRequest
-	n            int
+	n            int          // open ones; 0: it has been answered
+	answer       RouterAnswer // without ID; of the latest one with this id
 	older, newer *routerEntry
+}
+
+// routerList is a list of entries.
+type routerList struct {
+	oldest, newest *routerEntry
+	n              int
+}
+
+func (l *routerList) add(e *routerEntry) {
+	e.older, e.newer = l.newest, nil
+	if l.newest != nil {
+		l.newest.newer = e
+	} else {
+		l.oldest = e
+	}
+	l.newest = e
+	l.n++
+}
+
+func (l *routerList) remove(e *routerEntry) {
+	if e.older != nil {
+		e.older.newer = e.newer
+	} else {
+		l.oldest = e.newer
+	}
+	if e.newer != nil {
+		e.newer.older = e.older
+	} else {
+		l.newest = e.older
+	}
+	l.n--
 }
 
 // Bounds of a RouterLog.
 const (
 	routerLineMax = 64 << 10 // bytes of a line
 	routerOpenMax = 64 << 10 // open requests; beyond that the oldest are forgotten, and counted
+	routerDoneMax = 16 << 10 // finished ones that are remembered
 )
 
 // NewRouterLog returns a reader that passes lines on to tee, which may be nil. start is the calendar
@@ -105,7 +140,7 @@ func (r *RouterLog) complete(line []byte) {
 	}
 	r.view.Last = max(r.view.Last, at)
 	if ev.finished {
-		r.finish(&ev)
+		r.finish(&ev, at)
 	} else {
 		r.begin(ev.id, at)
 	}
@@ -121,24 +156,24 @@ func (r *RouterLog) instant(at time.Time) sim.Instant {
 func (r *RouterLog) begin(id []byte, at sim.Instant) {
 	r.view.Started++
 	r.open++
-	if e := r.byID[string(id)]; e != nil {
-		e.n++
-		r.forget()
-		return
+	e := r.byID[string(id)]
+	switch {
+	case e == nil:
+		e = r.entry()
+		*e = routerEntry{RouterRequest: RouterRequest{ID: string(id)}}
+		r.byID[e.ID] = e
+	case e.n == 0: // one after the other with one id
+		r.finished.remove(e)
 	}
-	e := r.entry()
-	*e = routerEntry{RouterRequest: RouterRequest{ID: string(id), Since: at}, n: 1, older: r.last}
-	if r.last != nil {
-		r.last.newer = e
-	} else {
-		r.oldest = e
+	if e.n == 0 {
+		e.Since = at
+		r.started.add(e)
 	}
-	r.last = e
-	r.byID[e.ID] = e
+	e.n++
 	r.forget()
 }
 
-// entry returns room for an open request: that of an earlier one, if there is any.
+// entry returns room for a request: that of an earlier one, if there is any.
 func (r *RouterLog) entry() *routerEntry {
 	e := r.spare
 	if e == nil {
@@ -148,57 +183,76 @@ func (r *RouterLog) entry() *routerEntry {
 	return e
 }
 
-// forget keeps the bound.
+// forget keeps the bounds.
 func (r *RouterLog) forget() {
 	for r.open > routerOpenMax {
-		r.open -= r.oldest.n
-		r.view.Forgotten += r.oldest.n
-		r.remove(r.oldest)
+		e := r.started.oldest
+		r.open -= e.n
+		r.view.Forgotten += e.n
+		r.started.remove(e)
+		r.discard(e)
+	}
+	for r.finished.n > routerDoneMax {
+		e := r.finished.oldest
+		r.view.AnsweredFrom = max(r.view.AnsweredFrom, e.answer.At)
+		r.finished.remove(e)
+		r.discard(e)
 	}
 }
 
-func (r *RouterLog) finish(ev *routerEvent) {
+// discard keeps the room of an entry that is on no list any more.
+func (r *RouterLog) discard(e *routerEntry) {
+	delete(r.byID, e.ID)
+	e.newer, r.spare = r.spare, e
+}
+
+func (r *RouterLog) finish(ev *routerEvent, at sim.Instant) {
 	r.view.Finished++
 	if ev.status >= 400 {
 		r.view.Errors++
 	}
+	answer := RouterAnswer{At: at, Status: ev.status}
 	if ev.hasLatency {
+		answer.Latency = ev.latency
 		r.latencies++
 		r.latencySum += float64(ev.latency)
 		r.view.LatencyMax = max(r.view.LatencyMax, ev.latency)
 	}
 	e := r.byID[string(ev.id)]
-	if e == nil {
+	if e == nil || e.n == 0 {
 		return
 	}
 	r.open--
+	e.answer = answer
 	if e.n--; e.n == 0 {
-		r.remove(e)
+		r.started.remove(e)
+		r.finished.add(e)
+		r.forget()
 	}
 }
 
-func (r *RouterLog) remove(e *routerEntry) {
-	delete(r.byID, e.ID)
-	if e.older != nil {
-		e.older.newer = e.newer
-	} else {
-		r.oldest = e.newer
+// answers returns the finished lines of the attempts in flight, and no line of one that is open again.
+func (r *RouterLog) answers(calls []pacer.CallState) []RouterAnswer {
+	r.w.Lock()
+	defer r.w.Unlock()
+	var out []RouterAnswer
+	for i := range calls {
+		if e := r.byID[calls[i].AttemptID]; e != nil && e.n == 0 {
+			a := e.answer
+			a.ID = e.ID
+			out = append(out, a)
+		}
 	}
-	if e.newer != nil {
-		e.newer.older = e.older
-	} else {
-		r.last = e.older
-	}
-	e.newer, r.spare = r.spare, e
+	return out
 }
 
-// View returns what the log has said so far. The monitor must not be held.
+// View returns what the log has said so far, without Answered. The monitor must not be held.
 func (r *RouterLog) View() RouterView {
 	r.w.Lock()
 	defer r.w.Unlock()
 	v := r.view
 	v.Open = make([]RouterRequest, 0, r.open)
-	for e := r.oldest; e != nil; e = e.newer {
+	for e := r.started.oldest; e != nil; e = e.newer {
 		for range e.n {
 			v.Open = append(v.Open, e.RouterRequest)
 		}

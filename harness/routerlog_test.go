@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
 )
 
 // coloured is a line as the router writes it to a terminal.
@@ -165,6 +166,34 @@ func TestRouterLogForgets(t *testing.T) {
 	}
 	if v := r.View(); len(v.Open) > routerOpenMax || v.Started != v.Forgotten+len(v.Open) {
 		t.Errorf("started %d, forgot %d, open %d", v.Started, v.Forgotten, len(v.Open))
+	}
+}
+
+// TestRouterAnswers: of the attempts in flight, those with a finished line are told apart from those
+// with a started one only, and from those that the router has never heard of.
+func TestRouterAnswers(t *testing.T) {
+	const at = "2026-01-01 00:00:07"
+	r := NewRouterLog(sim.NewVirtual(sim.VirtualOptions{}), nil, time.Time{})
+	for _, id := range []string{"a", "b", "c"} {
+		fmt.Fprint(r, startedLine(at, id))
+	}
+	fmt.Fprint(r, finishedLine("2026-01-01 00:00:09", "b", "status_code=200 latency=2100000", "finished processing request"))
+	fmt.Fprint(r, finishedLine("2026-01-01 00:00:10", "c", "status_code=502", "request failed with server error"))
+	calls := []pacer.CallState{{AttemptID: "a"}, {AttemptID: "c"}, {AttemptID: "b"}, {AttemptID: "d"}, {}}
+	want := []RouterAnswer{{ID: "c", At: sec(10), Status: 502}, {ID: "b", At: sec(9), Status: 200, Latency: 2100 * time.Millisecond}}
+	if got := r.answers(calls); !reflect.DeepEqual(got, want) {
+		t.Errorf("answers %+v, want %+v", got, want)
+	}
+	fmt.Fprint(r, startedLine("2026-01-01 00:00:11", "b"))
+	if got := r.answers(calls); !reflect.DeepEqual(got, want[:1]) {
+		t.Errorf("answers %+v once b is open again, want %+v", got, want[:1])
+	}
+	for i := range routerDoneMax {
+		id := fmt.Sprint("more-", i)
+		fmt.Fprint(r, startedLine(at, id)+finishedLine("2026-01-01 00:00:12", id, "status_code=200 latency=1", "finished processing request"))
+	}
+	if got, v := r.answers(calls), r.View(); got != nil || v.AnsweredFrom != sec(10) || len(r.byID) != routerDoneMax+2 {
+		t.Errorf("answers %+v when the log has moved on, forgotten up to %v, %d remembered", got, v.AnsweredFrom, len(r.byID))
 	}
 }
 

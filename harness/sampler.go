@@ -177,12 +177,18 @@ func (p *sampler) keyOf(i int, name string) []byte {
 }
 
 // since returns copies of the samples from an instant on, oldest first. The monitor is held.
-func (p *sampler) since(from sim.Instant) []Sample {
+func (p *sampler) since(from sim.Instant) []Sample { return p.copies(from, sim.Never) }
+
+// between is since for those after an instant and up to another.
+func (p *sampler) between(after, to sim.Instant) []Sample { return p.copies(after+1, to) }
+
+// copies returns copies of the samples from an instant to another. The monitor is held.
+func (p *sampler) copies(from, to sim.Instant) []Sample {
 	out := make([]Sample, 0, p.kept)
 	gauges := 0
 	for i := range p.kept {
 		s := &p.ring[(p.next-p.kept+i+len(p.ring))%len(p.ring)]
-		if s.At >= from {
+		if s.At >= from && s.At <= to {
 			out = append(out, *s)
 			gauges += len(s.Gauges)
 		}

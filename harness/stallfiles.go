@@ -110,7 +110,8 @@ func writeCapture(b *bundle.Bundle, dir string, e *Evidence, d *dump) {
 }
 
 // ReadEvidence reads a capture back from a bundle: of the folder dir ("stalls/01", or [EndDir]), the
-// capture with the given number, or the latest one if that is 0. EndedAt and EndedBy are not part of it.
+// capture with the given number, or the latest one if that is 0. What is known of its end only (EndedAt, EndedBy,
+// EndTotals, After) is not part of it.
 func ReadEvidence(fsys fs.FS, dir string, capture int) (*Evidence, error) {
 	var (
 		calls      callsFile
