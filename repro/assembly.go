@@ -111,7 +111,7 @@ func (a *assembly) buildServers(ctx context.Context) error {
 	}
 	a.routerLog = harness.NewRouterLog(a.w, a.bundle.Log(bundle.RouterLogFile), time.Time{})
 	model := serving.Model{Output: agents.Outputs(a.w, &a.s.Workflow, a.tasks)}
-	stack, err := serving.New(a.w, a.s.Servers, model, a.faults, a.routerLog)
+	stack, err := serving.New(a.w, a.s.Servers, model, a.faults, serving.Logs{Router: a.routerLog})
 	if err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}

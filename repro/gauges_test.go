@@ -16,7 +16,7 @@ func TestGaugeNames(t *testing.T) {
 		harness.GaugePrefillRunning, harness.GaugePrefillInflight, harness.GaugeDecodePrealloc, harness.GaugeDecodeTransfer,
 		harness.GaugeDecodeQueue, harness.GaugeDecodeRunning, harness.GaugeDecodeKV, harness.GaugePrefillTokens, harness.GaugeDecodeTokens,
 	}
-	stack, err := serving.New(sim.NewVirtual(sim.VirtualOptions{}), serving.Default(), serving.Model{}, nil, nil)
+	stack, err := serving.New(sim.NewVirtual(sim.VirtualOptions{}), serving.Default(), serving.Model{}, nil, serving.Logs{})
 	if err != nil {
 		t.Fatal(err)
 	}

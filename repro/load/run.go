@@ -141,7 +141,7 @@ func newStack(w sim.World, p *Plan, s *Simulated) (*serving.Stack, error) {
 		// Longer than any limit: the limit is where answers end.
 		model.Output = func(string, int, int) (int, int) { return tokensLimit, s.Config.Model.ReasoningTokens }
 	}
-	stack, err := serving.New(w, s.Config, model, faults, io.Discard)
+	stack, err := serving.New(w, s.Config, model, faults, serving.Logs{Router: io.Discard})
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // batch is the running batch of a decode engine. It makes its tokens in steps, one token of each
@@ -45,7 +46,7 @@ type batch struct {
 	stops heap // requests that make tokens, by their stop
 }
 
-func newBatch(c *DecodeConfig) batch {
+func newBatch(c *engine.DecodeConfig) batch {
 	return batch{base: int64(c.StepBase), perRequest: int64(c.StepPerRequest), perContextToken: int64(c.StepPerContextToken)}
 }
 

@@ -21,7 +21,7 @@ func requests(tb testing.TB, n, clients int, atEnd func()) {
 	w := sim.NewVirtual(sim.VirtualOptions{Seed: 1})
 	cfg := serving.Default()
 	cfg.Router.QueuedMax = 0
-	s, err := serving.New(w, cfg, serving.Model{}, nil, io.Discard)
+	s, err := serving.New(w, cfg, serving.Model{}, nil, serving.Logs{Router: io.Discard})
 	if err != nil {
 		tb.Fatal(err)
 	}

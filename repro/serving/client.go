@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/sashabaranov/go-openai"
 
-	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
@@ -42,7 +40,7 @@ func NewClient(s *Stack, cfg ClientConfig) *Client {
 // Open implements pacer.Backend.
 func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCompletionRequest) (pacer.Stream, error) {
 	q := NewRequest(a.ID, &req)
-	q.Stream = true
+	q.Stream, q.Agent = true, a.Of.Agent
 	lease, err := c.connect(ctx, a, &q)
 	if err != nil {
 		return nil, err
@@ -99,29 +97,15 @@ func (c *Client) connect(ctx context.Context, a *pacer.Attempt, q *Request) (sim
 			return lease, err
 		}
 	}
-	delay, err := c.s.Connection(q)
-	if err == nil && delay > 0 {
-		err = c.s.w.Sleep(ctx, delay)
+	conn := c.s.Connect(q)
+	err := conn.Break
+	if err == nil && conn.Delay > 0 {
+		err = c.s.w.Sleep(ctx, conn.Delay)
 	}
 	if err != nil {
 		_ = lease.Release() // it is held, so this cannot fail
 	}
 	return lease, err
-}
-
-// Connection asks the faults of the connection about a request that is about to be sent: it is to be
-// delayed, or the connection is reset, which is [ErrReset].
-func (s *Stack) Connection(q *Request) (delay time.Duration, err error) {
-	s.w.Lock()
-	defer s.w.Unlock()
-	o := q.occasion(s.w.Now())
-	if s.faults.Fires(fault.Connection, fault.Reset, o) != nil {
-		return 0, ErrReset
-	}
-	if f := s.faults.Fires(fault.Connection, fault.Latency, o); f != nil {
-		delay = f.Delay
-	}
-	return delay, nil
 }
 
 // statusError turns a refusal into what a pacer knows, and leaves other errors as they are.

@@ -11,6 +11,7 @@ import (
 
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/serving"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // TestValidate checks that each bad value is refused with one line that names the field, what was
@@ -46,7 +47,7 @@ func TestValidate(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v, want a line that starts with %q", err, row.want)
 		}
-		if _, newErr := serving.New(sim.NewVirtual(sim.VirtualOptions{}), c, serving.Model{}, nil, nil); newErr == nil || newErr.Error() != "serving: "+err.Error() {
+		if _, newErr := serving.New(sim.NewVirtual(sim.VirtualOptions{}), c, serving.Model{}, nil, serving.Logs{}); newErr == nil || newErr.Error() != "serving: "+err.Error() {
 			t.Errorf("New: %v, want %q", newErr, "serving: "+err.Error())
 		}
 	}
@@ -97,7 +98,7 @@ func TestExtremes(t *testing.T) {
 func TestFree(t *testing.T) {
 	su := setup{cfg: func(c *serving.Config) {
 		c.Prefill.ChunkBase, c.Prefill.PerToken, c.Prefill.PerTokenPair = 0, 0, 0
-		c.Transfer = serving.TransferConfig{}
+		c.Transfer = engine.TransferConfig{}
 		c.Decode.StepBase, c.Decode.StepPerRequest, c.Decode.StepPerContextToken = 0, 0, 0
 	}}
 	su.run(t, 1, func(p *play) {

@@ -27,7 +27,7 @@ func (s *Stack) joinBatch() {
 		r.unqueue()
 		r.enter(StageDecode, s.now)
 		d.batch.settle(s.now)
-		r.hung = s.faults.Fires(fault.Decode, fault.Hang, r.occasion(s.now)) != nil
+		r.hung = s.faults.Fires(fault.Decode, fault.Hang, s.occasion(&r.Request, s.now)) != nil
 		if r.hung {
 			d.batch.joinHung(r.Prompt.Tokens)
 		} else {
@@ -48,7 +48,7 @@ func (s *Stack) scheduleStop() {
 // firstToken shows the token that prefill has made, and has the batch make those to come.
 func (s *Stack) firstToken(r *request) {
 	r.firstAt, r.startStep = s.now, s.decode.batch.steps
-	o := r.occasion(s.now)
+	o := s.occasion(&r.Request, s.now)
 	if f := s.faults.Fires(fault.Stream, fault.Silence, o); f != nil {
 		r.silentAt = f.AfterTokens
 	}

@@ -18,7 +18,7 @@ import (
 // A client in memory sends a request and reads the answer, in virtual time.
 func ExampleClient() {
 	w := sim.NewVirtual(sim.VirtualOptions{Seed: 1})
-	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, os.Stdout)
+	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, serving.Logs{Router: os.Stdout})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -64,7 +64,7 @@ func ExampleClient() {
 // An HTTP front takes what has become due, writes it, and waits for more.
 func ExampleHandle() {
 	w := sim.NewVirtual(sim.VirtualOptions{Seed: 1})
-	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, nil)
+	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, serving.Logs{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -21,6 +21,15 @@ const (
 	GaugeDecodeKV         = "decode_token_usage"   // share of the KV memory that is reserved, 0 to 1
 	GaugePrefillTokens    = "prefill_tokens_total" // of prompts, computed
 	GaugeDecodeTokens     = "decode_tokens_total"  // of answers, made
+
+	// These are named already and not shown yet.
+	GaugeDecodeRetracted  = "decode_retracted_total"         // requests taken out of the running batch for want of memory
+	GaugeBootstrapFailed  = "prefill_bootstrap_failed_total" // requests
+	GaugeTransferFailed   = "transfer_failed_total"          // requests
+	GaugeEngineAborted    = "engine_aborted_total"           // requests whose client had left
+	GaugeRouterRetries    = "router_retries_total"           // attempts of the router after the first
+	GaugeUnhealthyWorkers = "router_unhealthy_workers"
+	GaugeOpenBreakers     = "router_open_breakers"
 )
 
 // Gauges returns the gauges in their order, as they are at the present.

@@ -10,9 +10,6 @@ import (
 	"example.com/wedge/pacer"
 )
 
-// ErrReset is what a client gets whose connection is reset.
-var ErrReset = errors.New("serving: connection reset by peer")
-
 // errLeft is what is left for a client that has gone.
 var errLeft = errors.New("serving: the client has left")
 
@@ -122,7 +119,24 @@ type Part struct {
 	Tool      string              // name of the tool, in the part that the call begins in
 	Arguments string              // of the tool call, which comes last
 	Finish    openai.FinishReason // of the whole answer, in its last part; empty: more is to come
+
+	// What faults do to the answer.
+	Comments  int      // SSE comments that are due before the rest of the part
+	Malformed bool     // the last event of the part is to be written as broken JSON
+	Error     *Refusal // ends the answer: an error event after the rest of the part, then [DONE]; nil: none
+	Cut       bool     // the body ends after the part, without finish reason and [DONE]
 }
+
+// Defects is what faults do to the end of an answer. The zero value is nothing.
+type Defects struct {
+	NoDone        bool // [DONE] is not sent
+	OpenAfterDone bool // the body stays open after [DONE]
+	NoUsage       bool // no usage, though it was asked for
+	TruncateCall  bool // the arguments of the tool call end early
+}
+
+// Defects returns what is wrong with the end of the answer. It is known once there are headers.
+func (h *Handle) Defects() Defects { return Defects{} }
 
 // Take returns the part of the answer that has become due since the last call, without waiting, and
 // the instant when more will be: not in the future if more is due already, sim.Never if only the end

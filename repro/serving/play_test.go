@@ -54,7 +54,7 @@ func (su setup) in(t testing.TB, w sim.World, body func(p *play)) *play {
 		t.Fatal(err)
 	}
 	p := &play{t: t, w: w}
-	if p.s, err = serving.New(w, cfg, su.model, faults, &p.log); err != nil {
+	if p.s, err = serving.New(w, cfg, su.model, faults, serving.Logs{Router: &p.log}); err != nil {
 		t.Fatal(err)
 	}
 	p.client = serving.NewClient(p.s, serving.ClientConfig{})

@@ -106,7 +106,7 @@ func (s *Stack) chunkTime() time.Duration {
 		if sh.r.prefilledTokens > 0 {
 			continue // its faults have been asked at its first chunk
 		}
-		o := sh.r.occasion(s.now)
+		o := s.occasion(&sh.r.Request, s.now)
 		if f := s.faults.Fires(fault.Prefill, fault.Latency, o); f != nil {
 			ns += float64(f.Delay)
 		}

@@ -10,12 +10,13 @@ import (
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/serving"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // even makes the first token come after 100 ms, and the others every 20 ms.
 func even(c *serving.Config) {
 	c.Prefill.ChunkBase, c.Prefill.PerToken, c.Prefill.PerTokenPair = 100*time.Millisecond, 0, 0
-	c.Transfer = serving.TransferConfig{}
+	c.Transfer = engine.TransferConfig{}
 	c.Decode.StepBase, c.Decode.StepPerRequest, c.Decode.StepPerContextToken = 20*time.Millisecond, 0, 0
 }
 

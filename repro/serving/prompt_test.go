@@ -2,6 +2,7 @@ package serving_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func TestNewRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		want.Prompt.Tokens = 1
-		if got := serving.NewRequest("id", &c); got != want {
+		if got := serving.NewRequest("id", &c); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s gives %+v, want %+v", body, got, want)
 		}
 	}

@@ -16,6 +16,9 @@ type Request struct {
 	Prompt Prompt
 	// OutputTokensMax is how many tokens the client allows. 0: as many as the context has room for.
 	OutputTokensMax int
+	Agent           string // whose request it is, for faults that are about one agent; empty: not known
+	// Header returns a header of the HTTP request, "" if it is absent. nil: there is none.
+	Header func(name string) string
 	// Stream asks for the answer piece by piece. Otherwise the headers come with the whole answer.
 	Stream bool
 }
@@ -32,8 +35,11 @@ func NewRequest(id string, c *openai.ChatCompletionRequest) Request {
 }
 
 // occasion is the moment of a request at which a fault may fire.
-func (q *Request) occasion(now sim.Instant) fault.Occasion {
-	return fault.Occasion{Key: q.ID, At: now, Round: q.Prompt.Round, ContextTokens: q.Prompt.Tokens}
+func (s *Stack) occasion(q *Request, now sim.Instant) fault.Occasion {
+	return fault.Occasion{
+		Key: q.ID, At: now, Round: q.Prompt.Round, ContextTokens: q.Prompt.Tokens,
+		Agent: q.Agent, Concurrency: s.inFlight, Aborts: s.aborts, Header: q.Header,
+	}
 }
 
 // Refusal is an answer with an error status.
@@ -41,6 +47,11 @@ type Refusal struct {
 	Status     int
 	Message    string
 	RetryAfter string // the header's value; empty: absent
+	Type       string // the field "type" of the body
+	Code       string // the field "code" of a nested body; a flat one has the status there
+	Nested     bool   // the body has OpenAI's shape, under "error", and not SGLang's flat one
+	ErrorCode  string // header X-SMG-Error-Code; empty: absent
+	Empty      bool   // there is no body
 }
 
 func (e *Refusal) Error() string {
@@ -78,6 +89,7 @@ type request struct {
 	silenced   bool
 	resetAt    int   // tokens after which the connection is reset; -1: never
 	failure    error // a *Refusal, ErrReset or errLeft
+	status     int   // answered with; 0: not yet
 	endTokens  int   // made when it ended
 	endLast    sim.Instant
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/sim"
 )
 
 // Submit hands a request to the router and returns at once. The answer is had from the handle, which
@@ -38,15 +39,16 @@ func (s *Stack) accept(r *request) {
 	if refusal := s.refusal(r); refusal != nil {
 		r.enter(StageAborted, s.now)
 		r.failure = refusal
-		s.log.finished(s.now, r.ID, refusal.Status, s.now.Sub(r.arrived))
+		s.answered(r, refusal.Status)
+		s.record(r, Failed)
 		return
 	}
-	if s.faults.Fires(fault.Router, fault.Drop, r.occasion(s.now)) != nil {
+	if s.faults.Fires(fault.Router, fault.Drop, s.occasion(&r.Request, s.now)) != nil {
 		r.enter(StageUnknown, s.now)
 		return
 	}
 	s.register(r)
-	if f := s.faults.Fires(fault.Router, fault.Latency, r.occasion(s.now)); f != nil {
+	if f := s.faults.Fires(fault.Router, fault.Latency, s.occasion(&r.Request, s.now)); f != nil {
 		s.held++
 		r.timed.do = actDispatch
 		s.schedule(s.now.Add(f.Delay), &r.timed)
@@ -60,7 +62,7 @@ func (s *Stack) refusal(r *request) *Refusal {
 	if limit := s.cfg.Router.QueuedMax; limit > 0 && s.inFlight >= limit {
 		return &Refusal{Status: http.StatusServiceUnavailable, Message: "The request queue is full."}
 	}
-	if f := s.faults.Fires(fault.Router, fault.Status, r.occasion(s.now)); f != nil {
+	if f := s.faults.Fires(fault.Router, fault.Status, s.occasion(&r.Request, s.now)); f != nil {
 		return &Refusal{Status: f.StatusCode, Message: cmp.Or(http.StatusText(f.StatusCode), "refused"), RetryAfter: f.RetryAfter}
 	}
 	// A prompt needs room for one token of output; memory for less than the prompt would never do.
@@ -119,11 +121,47 @@ func (s *Stack) dispatch(r *request) {
 // must have been given back.
 func (s *Stack) end(r *request, stage Stage) {
 	if r.headersOut || stage == StageDone {
-		s.log.finished(s.now, r.ID, http.StatusOK, s.now.Sub(r.arrived))
+		s.answered(r, http.StatusOK)
 	}
 	s.unregister(r)
 	r.endTokens, r.endLast = s.made(r)
 	s.decode.tokens += int64(r.endTokens)
+	if stage == StageDone {
+		s.record(r, Completed)
+	} else {
+		s.aborts++
+		s.record(r, Left)
+	}
 	r.enter(stage, s.now)
 	r.changed.WakeAllLocked(s.w)
+}
+
+// answered logs and counts an answer.
+func (s *Stack) answered(r *request, status int) {
+	s.log.finished(s.now, r.ID, status, s.now.Sub(r.arrived))
+	r.status = status
+	s.counts.respond(status, "")
+}
+
+// record tells whoever counts that a request has ended.
+func (s *Stack) record(r *request, outcome Outcome) {
+	if len(s.onEnd) == 0 {
+		return
+	}
+	rec := Record{
+		ID: r.ID, Path: "/v1/chat/completions", Agent: r.Agent, Stream: r.Stream, Status: r.status,
+		PromptTokens: r.Prompt.Tokens, OutputTokens: r.endTokens,
+		Arrived: r.arrived, Dispatched: r.arrived, Headers: sim.Never, FirstToken: sim.Never, Ended: s.now,
+		Outcome: outcome,
+	}
+	if r.firstAt > 0 {
+		rec.Headers, rec.FirstToken = r.firstAt, r.firstAt
+		rec.Times.DecodeLoop = s.now.Sub(r.firstAt)
+	}
+	if outcome != Failed {
+		rec.Attempts, rec.Prefill, rec.Decode = 1, "prefill-0", "decode-0"
+	}
+	for _, f := range s.onEnd {
+		f(&rec)
+	}
 }

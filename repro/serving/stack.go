@@ -2,10 +2,10 @@ package serving
 
 import (
 	"fmt"
-	"io"
 
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // Stack is the servers: a router, a prefill engine and a decode engine. Make one with [New]. It is
@@ -29,6 +29,10 @@ type Stack struct {
 	timer   *sim.Timer  // armed for the first of the agenda
 	armedAt sim.Instant // sim.Never: it is not
 
+	onEnd  []func(*Record)
+	counts routerCounts
+	aborts int // clients that have left early
+
 	inFlight       int      // requests that the router has
 	held           int      // those of them in StageRouter
 	oldest, newest *request // all of them, by arrival
@@ -50,14 +54,13 @@ const (
 )
 
 // New returns servers at rest. The configuration must be valid; so must be the model, of which the
-// zero value will do. faults may be nil. The router's log goes to routerLog, a line a Write, with the
-// monitor held: it must not block. nil: no log.
-func New(w sim.World, cfg Config, model Model, faults *fault.Set, routerLog io.Writer) (*Stack, error) {
+// zero value will do. faults may be nil.
+func New(w sim.World, cfg Config, model Model, faults *fault.Set, logs Logs) (*Stack, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("serving: %w", err)
 	}
 	s := &Stack{w: w, cfg: cfg, model: model, faults: faults, armedAt: sim.Never}
-	s.log.out, s.log.milliseconds = routerLog, cfg.Router.LogMilliseconds
+	s.log.out, s.log.milliseconds = logs.Router, cfg.Router.LogMilliseconds
 	s.prefill.due.do = actChunk
 	s.decode.batch = newBatch(&cfg.Decode)
 	s.decode.due.do, s.decode.dueAt = actBatchStop, sim.Never
@@ -66,6 +69,17 @@ func New(w sim.World, cfg Config, model Model, faults *fault.Set, routerLog io.W
 
 // Config returns what the servers are like.
 func (s *Stack) Config() Config { return s.cfg }
+
+// Faults returns the faults of the run; nil if there are none. They must be changed with the monitor
+// held, and are asked from then on.
+func (s *Stack) Faults() *fault.Set { return s.faults }
+
+// Workers returns the engines, prefill engines first. To look at them wants the monitor held.
+func (s *Stack) Workers() []*engine.Worker { return nil }
+
+// AbortRequests is the endpoint /abort_request of a worker: it aborts all requests there whose ids
+// begin with the prefix, and returns how many. An unknown worker has none.
+func (s *Stack) AbortRequests(worker, prefix string) int { return 0 }
 
 // enter brings the stack up to the present. The monitor is held. Every entry from outside begins with
 // it, and those that change something end with leave. To look only needs no leave: the timer is

@@ -15,6 +15,7 @@ import (
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/serving"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // TestFirstComeFirstServed checks that nobody is overtaken, whatever runs out: prefill's turn, memory
@@ -56,7 +57,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 func TestChunks(t *testing.T) {
 	su := setup{cfg: func(c *serving.Config) {
 		c.Prefill.ChunkTokens, c.Prefill.ChunkBase, c.Prefill.PerToken, c.Prefill.PerTokenPair = 1000, time.Second, 0, 0
-		c.Transfer = serving.TransferConfig{}
+		c.Transfer = engine.TransferConfig{}
 	}}
 	su.run(t, 1, func(p *play) {
 		sizes := []int{300, 300, 1500, 100, 2000}
@@ -76,7 +77,7 @@ func TestPrefillFaultOnce(t *testing.T) {
 	su := setup{
 		cfg: func(c *serving.Config) {
 			c.Prefill.ChunkTokens, c.Prefill.ChunkBase, c.Prefill.PerToken, c.Prefill.PerTokenPair = 1000, time.Second, 0, 0
-			c.Transfer = serving.TransferConfig{}
+			c.Transfer = engine.TransferConfig{}
 		},
 		faults: []fault.Fault{{ID: "f", Where: fault.Prefill, What: fault.Latency, Delay: 10 * time.Second}},
 	}
@@ -208,7 +209,7 @@ func TestModelIsAsked(t *testing.T) {
 func TestLogWriteFails(t *testing.T) {
 	w := sim.NewVirtual(sim.VirtualOptions{})
 	full := &fullDisk{left: 2}
-	s, err := serving.New(w, serving.Default(), serving.Model{}, nil, full)
+	s, err := serving.New(w, serving.Default(), serving.Model{}, nil, serving.Logs{Router: full})
 	if err != nil {
 		t.Fatal(err)
 	}

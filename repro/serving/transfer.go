@@ -10,7 +10,7 @@ import (
 func (s *Stack) toInflight(r *request) {
 	r.enter(StageInflight, s.now)
 	s.prefill.inflight++
-	o := r.occasion(s.now)
+	o := s.occasion(&r.Request, s.now)
 	r.hung = s.faults.Fires(fault.Inflight, fault.Hang, o) != nil || s.faults.Fires(fault.Transfer, fault.Hang, o) != nil
 	if r.hung {
 		return
@@ -35,7 +35,7 @@ func (s *Stack) transferred(r *request) {
 // its slot and memory, until it is released, if ever.
 func (s *Stack) leaveInflight(r *request) {
 	s.decode.transfer--
-	f := s.faults.Fires(fault.Inflight, fault.PinOnAbort, r.occasion(s.now))
+	f := s.faults.Fires(fault.Inflight, fault.PinOnAbort, s.occasion(&r.Request, s.now))
 	if f == nil {
 		s.dropInflight(r)
 		return

@@ -10,6 +10,7 @@ import (
 
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/serving"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // twinJob is a request of a random schedule, and what becomes of it.
@@ -27,7 +28,7 @@ type twinJob struct {
 // token after the other. Everything else is free of charge in the configuration that it is compared
 // under.
 type twin struct {
-	cfg              serving.DecodeConfig
+	cfg              engine.DecodeConfig
 	now              sim.Instant
 	waiting, running []*twinJob
 	step             []*twinJob  // those who take part in the step under way
@@ -121,7 +122,7 @@ func twinSchedule(seed uint64) (serving.Config, []*twinJob, []sim.Instant) {
 	cfg.Router.QueuedMax = 0
 	cfg.Prefill.ChunkBase, cfg.Prefill.PerToken, cfg.Prefill.PerTokenPair = 0, 0, 0
 	cfg.Prefill.ChunkTokens, cfg.Prefill.RequestsMax = 1_000_000, 0
-	cfg.Transfer = serving.TransferConfig{}
+	cfg.Transfer = engine.TransferConfig{}
 	cfg.Decode.RequestsMax = 0
 	cfg.Decode.RunningMax = 1 + draw.IntN(12)
 	cfg.Decode.StepBase = time.Duration(draw.IntN(30)) * time.Millisecond
@@ -202,7 +203,7 @@ func number(s string) (n int) {
 }
 
 // twinTrace plays the same schedule on the twin.
-func twinTrace(cfg serving.DecodeConfig, jobs []*twinJob, probes []sim.Instant) (trace []string) {
+func twinTrace(cfg engine.DecodeConfig, jobs []*twinJob, probes []sim.Instant) (trace []string) {
 	tw := &twin{cfg: cfg, stepEnd: sim.Never}
 	type event struct {
 		at sim.Instant

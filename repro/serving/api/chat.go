@@ -15,9 +15,10 @@ func (x *exchange) chat() {
 		return
 	}
 	ctx := x.in.Context()
-	delay, err := x.stack.Connection(&q.Request)
-	if err == nil && delay > 0 {
-		err = x.w.Sleep(ctx, delay)
+	conn := x.stack.Connect(&q.Request)
+	err := conn.Break
+	if err == nil && conn.Delay > 0 {
+		err = x.w.Sleep(ctx, conn.Delay)
 	}
 	if err != nil {
 		x.breakOff(err)

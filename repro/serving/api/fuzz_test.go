@@ -39,7 +39,7 @@ func FuzzRequest(f *testing.F) {
 	cfg := serving.Default()
 	instant(&cfg)
 	w := sim.NewWall(sim.WallOptions{Seed: seed, Scale: 1e6})
-	stack, err := serving.New(w, cfg, serving.Model{}, nil, nil)
+	stack, err := serving.New(w, cfg, serving.Model{}, nil, serving.Logs{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestListenAddress(t *testing.T) {
 func newServer(t testing.TB, cfg api.Config) *api.Server {
 	t.Helper()
 	w := sim.NewWall(sim.WallOptions{Seed: seed, Scale: 1000})
-	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, nil)
+	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, serving.Logs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func newServer(t testing.TB, cfg api.Config) *api.Server {
 
 func TestNewRefuses(t *testing.T) {
 	w := sim.NewWall(sim.WallOptions{})
-	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, nil)
+	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, serving.Logs{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (su setup) start(t testing.TB) *play {
 	}
 	faults, err := fault.NewSet(p.w, su.faults)
 	if err == nil {
-		p.stack, err = serving.New(p.w, cfg, serving.Model{}, faults, &p.log)
+		p.stack, err = serving.New(p.w, cfg, serving.Model{}, faults, serving.Logs{Router: &p.log})
 	}
 	if err == nil {
 		p.api, err = api.New(p.w, p.stack, su.api)

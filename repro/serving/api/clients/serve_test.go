@@ -43,7 +43,7 @@ func serve(t *testing.T, cfg serving.Config, faults []fault.Fault) (baseURL stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack, err := serving.New(w, cfg, serving.Model{}, set, io.Discard)
+	stack, err := serving.New(w, cfg, serving.Model{}, set, serving.Logs{Router: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
