@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
@@ -20,17 +21,24 @@ func (r *reading) readAnswers() {
 }
 
 // waitsStuck says whether a call waits for its headers at the servers, in something that does not move.
-// A call that only the router is seen to have counts if prefill stands still: its gauges may be older
-// than the call.
+// If prefill stands still, so does a call that only the router is seen to have, since gauges may be
+// older than the call, one that was sent a moment ago, and one that a time limit has just ended.
 func (r *reading) waitsStuck(c *callReading) bool {
 	switch c.fate {
 	case fatePrefillStuck, fateInflight, fateDecodeStuck, fateUnpaired:
 		return true
 	case fateAtRouter:
 		return !c.lost && r.gauges.stands(prefillTokens)
+	case fateFresh:
+		return c.Stage == pacer.StageHeaders && r.gauges.stands(prefillTokens)
+	case fateBackoff:
+		return r.gauges.stands(prefillTokens) && limited(c.CallState)
 	}
 	return false
 }
+
+// limited says whether the latest failure of a call was a time limit of the policy.
+func limited(c *pacer.CallState) bool { return strings.Contains(c.LastError, "(limit ") }
 
 // stuck counts the calls that wait for their headers at the servers, in something that does not move.
 func (r *reading) stuck() int {

@@ -131,10 +131,12 @@ func (r *reading) latest503() int {
 	return n
 }
 
-// refusedNow says whether most calls that have been sent have been refused before.
+// refusedNow says whether most calls that have been sent have been refused before, or many of them
+// have, and come back at once again and again.
 func (r *reading) refusedNow() bool {
 	again, begun := r.retried()
-	return r.now.Window.AttemptsStatus > 0 && again > 0 && 2*again >= begun
+	refused := r.now.Window.AttemptsStatus
+	return refused > 0 && again > 0 && (2*again >= begun || 4*again >= begun && refused >= hammering*again)
 }
 
 // judgeRefusals judges the two causes in which the servers refuse requests: with a queue at the

@@ -65,7 +65,7 @@ func (r *reading) noStorm(j *judgement, what string) bool {
 func (r *reading) cutOff() int {
 	n := 0
 	for i := range r.calls {
-		if c := &r.calls[i]; (c.Attempts > 1 || c.fate == fateBackoff) && strings.Contains(c.LastError, "(limit ") {
+		if c := &r.calls[i]; (c.Attempts > 1 || c.fate == fateBackoff) && limited(c.CallState) {
 			n++
 		}
 	}

@@ -107,6 +107,8 @@ const (
 	// stormMin is the least number of attempts cut off or refused within a stall that is a storm: one
 	// or two are an accident.
 	stormMin = 3
+	// hammering is how many refusals in a stall for each call that is refused are no backing off.
+	hammering = 10
 
 	// besideMin is the least score of a second explanation that the summary mentions.
 	besideMin = 0.02
