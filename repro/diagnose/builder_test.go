@@ -68,8 +68,15 @@ func (b *builder) newCall(stage pacer.Stage, since, started time.Duration) *pace
 		ID: a.Call, Agent: a.Name, Task: a.Task, Round: a.Round, Step: a.Step, Stage: stage, Since: b.ago(since), Started: b.ago(started),
 	})
 	c := &b.ev.Calls[len(b.ev.Calls)-1]
+	c.PromptTokens = 9000 + 100*b.agent
 	if stage >= pacer.StageBackoff {
 		c.AttemptID, c.Attempts = c.ID+"-a1", 1
+	}
+	if stage >= pacer.StageHeaders {
+		c.Sent = b.ago(started)
+	}
+	if stage >= pacer.StageFirstToken {
+		c.Headers = b.ago(since)
 	}
 	if o := objectNamed(b.ev.Objects, SlotObject); o != nil && stage == pacer.StageSlot {
 		o.Waiters = append(o.Waiters, sim.Party{Name: c.Agent, What: c.ID, Since: c.Since})
@@ -127,13 +134,51 @@ func (b *builder) stream(n int, began, quiet time.Duration) *builder {
 	return b
 }
 
-// silent adds n calls as stream does, which the router has finished with.
+// silent adds n calls as stream does, which the router has finished with after the last token that
+// arrived.
 func (b *builder) silent(n int, began, quiet time.Duration) *builder {
 	for range n {
-		b.streaming(began, quiet)
-		b.ev.Router.Started++
-		b.ev.Router.Finished++
+		c := b.streaming(began, quiet)
+		b.finished(c, b.ago(max(0, quiet-10*time.Second)))
 	}
+	return b
+}
+
+// finished gives a call's attempt both lines in the router's log.
+func (b *builder) finished(c *pacer.CallState, at sim.Instant) {
+	b.ev.Router.Started++
+	b.ev.Router.Finished++
+	b.ev.Router.Answered = append(b.ev.Router.Answered, harness.RouterAnswer{ID: c.AttemptID, At: at, Status: 200})
+}
+
+// headersLog turns the router's log into one whose finished lines are written with the response
+// headers: a stream under way is no longer open in it.
+func (b *builder) headersLog() *builder {
+	r := b.ev.Router
+	r.Open, r.Answered, r.Finished = nil, nil, r.Started
+	for i := range b.ev.Calls {
+		c := &b.ev.Calls[i]
+		switch {
+		case c.Stage == pacer.StageHeaders:
+			r.Open = append(r.Open, harness.RouterRequest{ID: c.AttemptID, Since: c.Sent})
+			r.Finished--
+		case c.Stage > pacer.StageHeaders:
+			r.Answered = append(r.Answered, harness.RouterAnswer{ID: c.AttemptID, At: c.Headers, Status: 200, Latency: c.Headers.Sub(c.Sent)})
+		}
+	}
+	return b
+}
+
+// passed notes that so many requests have been answered in the run, the latest of which was sent so
+// long ago.
+func (b *builder) passed(n int, sent time.Duration) *builder {
+	b.ev.Totals.Answered, b.ev.Totals.AnsweredSent, b.ev.Totals.PromptTokensMax = n, b.ago(sent), 9000
+	return b
+}
+
+// left notes that agents have left so many requests early, all before the stall.
+func (b *builder) left(n int) *builder {
+	b.ev.Totals.Left, b.ev.Totals.AttemptsTimeout, b.ev.Totals.TimeoutsFirst = n, n, n
 	return b
 }
 
@@ -142,6 +187,7 @@ func (b *builder) streaming(began, quiet time.Duration) *pacer.CallState {
 	c.Tokens = max(2, int((began-quiet)/(50*time.Millisecond)))
 	c.Events, c.Bytes = c.Tokens, int64(c.Tokens*200)
 	c.LastToken, c.LastByte = b.ago(quiet), b.ago(quiet)
+	c.FirstToken = c.Headers
 	b.ev.Totals.TokensReceived += c.Tokens
 	return c
 }
@@ -199,6 +245,8 @@ func (b *builder) gauges(prefillRate, decodeRate float64, values ...harness.Gaug
 			harness.GaugeRouterInFlight, harness.GaugeRouterQueued, harness.GaugePrefillBootstrap, harness.GaugePrefillQueue,
 			harness.GaugePrefillRunning, harness.GaugePrefillInflight, harness.GaugeDecodePrealloc, harness.GaugeDecodeTransfer,
 			harness.GaugeDecodeQueue, harness.GaugeDecodeRunning, harness.GaugeDecodeKV,
+			harness.GaugeDecodeRetracted, harness.GaugeBootstrapFailed, harness.GaugeTransferFailed, harness.GaugeEngineAborted,
+			harness.GaugeRouterRetries, harness.GaugeUnhealthyWorkers, harness.GaugeOpenBreakers,
 		} {
 			g := harness.Gauge{Name: name}
 			if name == harness.GaugeRouterInFlight && b.ev.Router != nil {

@@ -109,7 +109,10 @@ func TestDecidingObservation(t *testing.T) {
 				ev.Agents[i].Since = ev.At.Add(-130 * s)
 			}
 		}, Refuted},
-		{"router-lost", "decode has them", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRunning, 16) }, Refuted},
+		{"router-lost", "decode has them", func(ev *harness.Evidence) {
+			setGauge(ev, harness.GaugeDecodeRunning, 16)
+			growDecode(ev)
+		}, Refuted},
 		{"router-lost", "the router holds them back", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeRouterQueued, 16) }, Open},
 		{"router-lost", "they are young", func(ev *harness.Evidence) {
 			for i := range ev.Calls {
@@ -155,7 +158,45 @@ func TestDecidingObservation(t *testing.T) {
 				}
 			}
 		}, Refuted},
-		{"inflight-pin", "decode has work", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRunning, 2) }, Open},
+		{"inflight-pin", "nobody has left early", func(ev *harness.Evidence) {
+			ev.Totals.Left, ev.Totals.AttemptsTimeout = 0, 0
+			setGauge(ev, harness.GaugeEngineAborted, 0)
+		}, Open},
+		{"inflight-pin", "prefill works", func(ev *harness.Evidence) { growCounter(ev, harness.GaugePrefillTokens) }, Open},
+		{"inflight-pin", "the memory of decode is full", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeKV, 0.99) }, Open},
+		{"inflight-pin", "it went on before", func(ev *harness.Evidence) { *ev = *pinnedAndReleased() }, Refuted},
+		{"pin-watchdog", "nothing was released", func(ev *harness.Evidence) { *ev = *pinEvidence() }, Open},
+		{"pin-watchdog", "nobody has left early", func(ev *harness.Evidence) { ev.Totals.Left, ev.Totals.AttemptsTimeout = 0, 0 }, Open},
+		{"bad-pairing", "they are not overtaken", func(ev *harness.Evidence) {
+			ev.Totals.AnsweredSent = 0
+			eachStream(ev, func(c *pacer.CallState) { c.Sent = ev.Calls[0].Sent })
+		}, Refuted},
+		{"bad-pairing", "memory is short", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeKV, 0.97) }, Refuted},
+		{"bad-pairing", "no queue of the handshake holds them", func(ev *harness.Evidence) {
+			setGauge(ev, harness.GaugePrefillBootstrap, 0)
+			setGauge(ev, harness.GaugeDecodePrealloc, 0)
+		}, Refuted},
+		{"bad-pairing", "the gauges", func(ev *harness.Evidence) { ev.Samples = nil }, Open},
+		{"bad-pairing-given-up", "no handshake failed", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeBootstrapFailed, 0) }, Open},
+		{"ignored-abort", "nobody has left early", func(ev *harness.Evidence) { ev.Totals.Left, ev.Totals.AttemptsTimeout = 0, 0 }, Refuted},
+		{"ignored-abort", "the batch is that of the agents", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRunning, 16) }, Refuted},
+		{"ignored-abort", "the counter stands still", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeTokens, 5) }, Open},
+		{"ignored-abort", "a few more only", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRunning, 18) }, Open},
+		{"proxy-buffering", "answers came token by token", func(ev *harness.Evidence) { ev.Totals.AnswersAtOnce = 3 }, Refuted},
+		{"proxy-buffering", "no answer has come so far", func(ev *harness.Evidence) { ev.Totals.AnswersLate, ev.Totals.AnswersAtOnce = 0, 0 }, Open},
+		{"connection-dead-streams-only", "decode stopped with them", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeTokens, 5) }, Refuted},
+		{"connection-dead-streams-only", "they stopped one by one", func(ev *harness.Evidence) {
+			ago := 80 * s
+			eachStream(ev, func(c *pacer.CallState) {
+				ago += 5 * s
+				c.LastToken, c.LastByte = ev.At.Add(-ago), ev.At.Add(-ago)
+			})
+		}, Refuted},
+		{"connection-dead-streams-only", "they stopped at the same place", func(ev *harness.Evidence) {
+			eachStream(ev, func(c *pacer.CallState) { c.Tokens = 400 })
+		}, Refuted},
+		{"long-context-decode-crawls", "decode makes tokens", growDecode, Refuted},
+		{"timeout-cascade", "the servers make nothing", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeTokens, 5) }, Open},
 		{"comment-stream", "no bytes arrive", func(ev *harness.Evidence) {
 			eachStream(ev, func(c *pacer.CallState) { c.LastByte = c.LastToken })
 		}, Refuted},
@@ -240,13 +281,11 @@ func unload(ev *harness.Evidence) {
 	}
 }
 
-func growDecode(ev *harness.Evidence) {
+func growDecode(ev *harness.Evidence) { growCounter(ev, harness.GaugeDecodeTokens) }
+
+func growCounter(ev *harness.Evidence, name string) {
 	for i := range ev.Samples {
-		for j := range ev.Samples[i].Gauges {
-			if g := &ev.Samples[i].Gauges[j]; g.Name == harness.GaugeDecodeTokens {
-				g.Value = 1000 * float64(i)
-			}
-		}
+		setValue(&ev.Samples[i], name, 1000*float64(i))
 	}
 }
 

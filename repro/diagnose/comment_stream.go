@@ -40,7 +40,7 @@ func (r *reading) commentStreams() commentStreams {
 	var s commentStreams
 	for i := range r.calls {
 		c := &r.calls[i]
-		if !c.bytes || c.fate == fateServed || c.fate == fatePrefill || c.fate == fateDecodeWait || c.fate == fateFresh {
+		if !c.bytes || c.fate == fateServed || c.fate == fatePrefill || c.fate == fateDecodeWait || c.fate == fateDecodeHung || c.fate == fateFresh {
 			continue
 		}
 		s.n++
@@ -67,7 +67,8 @@ func judgeCommentStream(r *reading, j *judgement) {
 	_, _, counted := r.gauges.recent[decodeTokens].rate()
 	switch {
 	case counted:
-		j.support(0.85 * r.share(s.n))
+		j.support(0.95 * r.share(s.n))
+		j.pro("the decode engine does not count them as running, or makes nothing for them: %s", r.gauges.told(decodeRunning))
 	case r.blind() && s.late > 0:
 		j.support(0.6 * r.share(s.late))
 		j.con("nothing is known of the servers: a model that thinks for so long, or a long queue, looks the same")

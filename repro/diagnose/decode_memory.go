@@ -9,7 +9,7 @@ func decodeMemory() cause {
 		judge: judgeDecodeMemory,
 		because: func(r *reading) string {
 			return fmt.Sprintf("The decode side's memory is full (decode_token_usage %s) and %s for room that does not come.",
-				num(r.gauges.recent[decodeKV].last), does(r.n[fateDecodeStuck], "request", "waits", "wait"))
+				num(r.gauges.recent[decodeKV].last), does(r.memoryWaiters(), "request", "waits", "wait"))
 		},
 		next: func(r *reading) []string {
 			return []string{
@@ -21,23 +21,40 @@ func decodeMemory() cause {
 }
 
 func judgeDecodeMemory(r *reading, j *judgement) {
-	g := &r.gauges.recent
-	usage := &g[decodeKV]
+	g := &r.gauges
+	usage := &g.stall[decodeKV]
+	waiting := r.memoryWaiters()
+	retracted := g.grown(decodeRetracted)
 	switch {
 	case r.sides.Sent == 0:
 		j.refute("no request is at the servers")
-	case !usage.ok():
+		return
+	case !usage.ok() || !g.has(decodeKV):
 		j.open(0, "decode_token_usage, sampled while requests are out")
-	case usage.max < memoryFull:
-		j.refute("decode_token_usage at most %s, %s", num(usage.max), r.gauges.under)
-	case r.n[fateDecodeStuck] > 0 && g[decodePrealloc].min >= 1:
-		j.support(0.85 * r.share(r.n[fateDecodeStuck]))
+		return
+	case usage.max < memoryFull && retracted == 0:
+		j.refute("decode_token_usage at most %s, %s", num(usage.max), g.under)
+		return
+	case waiting > 0 && g.recent[decodePrealloc].max+g.recent[prefillBootstrap].max >= 1 && !r.decodeMoves():
+		j.support(0.92 * r.share(waiting))
 		j.beside = "the decode side's memory is full"
-		j.pro("%s and %s, %s", usage.tell("decode_token_usage"), g[decodePrealloc].tell("decode_prealloc"), r.gauges.under)
-		j.pro("%s for room in the decode batch, which does not move", does(r.n[fateDecodeStuck], "request", "waits", "wait"))
 	default:
 		j.open(0.2, "decode_prealloc over half a minute: does its head ever fit?")
-		j.pro("decode_token_usage reached %s", num(usage.max))
 		j.con("no request is seen to wait for it in vain")
 	}
+	j.pro("%s", g.told(decodeKV))
+	j.pro("%s, and %s", g.recent[decodePrealloc].tell("decode_prealloc"), g.recent[prefillBootstrap].tell("prefill_bootstrap"))
+	if waiting > 0 {
+		j.pro("%s for room in the decode batch or for a handshake that needs it", does(waiting, "call", "waits", "wait"))
+	}
+	if retracted > 0 {
+		j.pro("decode_retracted_total grew by %s in the stall: running requests had to give up their memory", num(retracted))
+	}
+	if failed := g.grown(bootstrapFailed); failed > 0 {
+		j.pro("prefill_bootstrap_failed_total grew by %s in the stall: prefill gives up after waiting for decode's memory", num(failed))
+	}
 }
+
+// memoryWaiters counts the calls that the decode side's memory may keep waiting, directly or at the
+// prefill side, which waits for it too.
+func (r *reading) memoryWaiters() int { return r.stuck() - r.n[fateInflight] }

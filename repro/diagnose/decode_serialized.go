@@ -53,6 +53,12 @@ func judgeDecodeSerialized(r *reading, j *judgement) {
 	case running.max == 0:
 		j.refute("decode_running 0, %s: nothing decodes", r.gauges.under)
 		return
+	case r.gauges.stands(decodeTokens):
+		j.refute("decode_tokens_total stands still: nothing decodes, whatever its gauges say")
+		return
+	case 2*float64(r.n[fateUnpaired]) >= waiting && r.n[fateUnpaired] > 0:
+		j.refute("%d of those that wait for it have been overtaken by later ones: the batch has room", r.n[fateUnpaired])
+		return
 	case waiting < queueMin:
 		j.refute("on average %s requests waited to join the decode batch, %s", num(waiting), r.gauges.under)
 		return

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"example.com/wedge/harness"
@@ -179,9 +180,129 @@ func memoryEvidence() *harness.Evidence {
 		gauges(0, 0, gauge(harness.GaugeDecodeKV, 0.99), gauge(harness.GaugeDecodePrealloc, 16), gauge(harness.GaugePrefillBootstrap, 16)).done()
 }
 
+// pinEvidence is of a prefill engine all of whose slots are held by requests that were left early.
 func pinEvidence() *harness.Evidence {
-	return stallOf("inflight-pin-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).
-		gauges(0, 0, gauge(harness.GaugePrefillInflight, 16), gauge(harness.GaugeDecodeKV, 0.1)).done()
+	return stallOf("inflight-pin-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).left(8).passed(40, 100*s).
+		gauges(0, 0, gauge(harness.GaugePrefillInflight, 8), gauge(harness.GaugePrefillBootstrap, 5), gauge(harness.GaugeDecodeKV, 0.1), gauge(harness.GaugeEngineAborted, 8)).done()
+}
+
+// pinnedAndReleased is of the same engine with something that releases the entries after a minute: it
+// went on half a minute ago.
+func pinnedAndReleased() *harness.Evidence {
+	b := stallOf("pin-watchdog-1", 30, 16, 400*s, 2*m).stream(9, 20*s, 0).headers(7, 90*s).slot(14, m).left(8).passed(40, 100*s).
+		gauges(0, 0, gauge(harness.GaugePrefillInflight, 8), gauge(harness.GaugePrefillQueue, 4), gauge(harness.GaugeDecodeKV, 0.1))
+	for i := range b.ev.Samples {
+		if x := &b.ev.Samples[i]; b.ev.At.Sub(x.At) < 25*s {
+			setValue(x, harness.GaugePrefillInflight, 0)
+			setValue(x, harness.GaugeDecodeRunning, 9)
+			setValue(x, harness.GaugePrefillTokens, 900000+float64(i)*5000)
+			setValue(x, harness.GaugeDecodeTokens, 300000+float64(i)*1000)
+		}
+	}
+	// The pause began before the minute that the builder's samples cover.
+	return b.before(m).done()
+}
+
+// before adds samples of so long before the others, in which all stood as in the first of those.
+func (b *builder) before(d time.Duration) *builder {
+	first := b.ev.Samples[0]
+	var earlier []harness.Sample
+	for back := d; back > 0; back -= 5 * s {
+		x := first
+		x.At, x.Gauges = first.At.Add(-back), slices.Clone(first.Gauges)
+		earlier = append(earlier, x)
+	}
+	b.ev.Samples = append(earlier, b.ev.Samples...)
+	return b
+}
+
+func setValue(x *harness.Sample, name string, v float64) {
+	for i := range x.Gauges {
+		if x.Gauges[i].Name == name {
+			x.Gauges[i].Value = v
+		}
+	}
+}
+
+// transferEvidence is of transfers that hang: nobody has left a request.
+func transferEvidence() *harness.Evidence {
+	return stallOf("transfer-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).passed(40, 100*s).
+		gauges(0, 0, gauge(harness.GaugePrefillInflight, 8), gauge(harness.GaugeDecodeTransfer, 8), gauge(harness.GaugeDecodeKV, 0.1)).done()
+}
+
+// pairingEvidence is of requests whose two halves do not find each other, while others pass.
+func pairingEvidence() *harness.Evidence {
+	return stallOf("bad-pairing-1", 30, 16, 400*s, m).headers(12, 200*s).stream(2, 30*s, 0).headers(2, 6*s).slot(14, m).
+		headersLog().passed(60, 20*s).
+		gauges(900, 90, gauge(harness.GaugePrefillBootstrap, 12), gauge(harness.GaugeDecodePrealloc, 12), gauge(harness.GaugeDecodeRunning, 2), gauge(harness.GaugeDecodeKV, 0.3)).done()
+}
+
+// frozenPairingEvidence is the same when all are stuck: nothing runs, and the gauges stand as they were.
+func frozenPairingEvidence() *harness.Evidence {
+	return stallOf("bad-pairing-2", 30, 16, 600*s, 2*m).headers(16, 200*s).slot(14, m).headersLog().passed(60, 130*s).
+		gauges(0, 0, gauge(harness.GaugePrefillBootstrap, 14), gauge(harness.GaugeDecodePrealloc, 14), gauge(harness.GaugeDecodeRunning, 1), gauge(harness.GaugeDecodeKV, 0.3)).done()
+}
+
+// deadWorkerEvidence is of requests that were paired with a prefill worker that is dead: decode alone
+// has them.
+func deadWorkerEvidence() *harness.Evidence {
+	return stallOf("bad-pairing-3", 30, 16, 600*s, 2*m).headers(15, 200*s).stream(1, 30*s, 0).slot(14, m).headersLog().passed(60, 40*s).
+		gauges(900, 40, gauge(harness.GaugeDecodePrealloc, 15), gauge(harness.GaugeDecodeRunning, 1), gauge(harness.GaugeDecodeKV, 0.3), gauge(harness.GaugeUnhealthyWorkers, 1)).done()
+}
+
+// failedHandshakes is of a deployment in which no pair finds each other, after the engines gave up.
+func failedHandshakes() *harness.Evidence {
+	b := stallOf("bad-pairing-4", 30, 16, 600*s, 400*s).headers(16, 350*s).slot(14, 350*s).headersLog().gauges(0, 0)
+	for i := range b.ev.Samples {
+		setValue(&b.ev.Samples[i], harness.GaugeBootstrapFailed, float64(i))
+		setValue(&b.ev.Samples[i], harness.GaugeRouterRetries, float64(i))
+	}
+	return b.done()
+}
+
+// zombieEvidence is of a decode engine that goes on for clients that have left.
+func zombieEvidence() *harness.Evidence {
+	b := stallOf("ignored-abort-1", 30, 16, 600*s, m).stream(16, 60*s, 0).slot(14, m).headersLog().left(40).passed(90, 70*s).
+		gauges(300, 700, gauge(harness.GaugeDecodeRunning, 34), gauge(harness.GaugeDecodeKV, 0.5))
+	b.ev.Window = harness.Totals{AttemptsTimeout: 12, Left: 12, TimeoutsTotal: 12, TokensReceived: 12000}
+	return b.done()
+}
+
+// bufferedEvidence is of a proxy that hands answers over whole.
+func bufferedEvidence() *harness.Evidence {
+	b := stallOf("proxy-buffering-1", 30, 16, 600*s, m).headers(16, 80*s).slot(14, m).passed(60, 90*s)
+	b.ev.Totals.AttemptsOK, b.ev.Totals.AnswersLate, b.ev.Totals.AnswersAtOnce = 60, 58, 58
+	return b.gauges(0, 500, gauge(harness.GaugeDecodeRunning, 16), gauge(harness.GaugeDecodeKV, 0.3)).done()
+}
+
+// blackholeEvidence is of one connection for all, which died a minute and a half ago: streams stopped
+// at one instant, and what was sent since has not been heard of.
+func blackholeEvidence(sentSince int) *harness.Evidence {
+	b := stallOf("connection-dead-2", 30, 16, 600*s, m)
+	for i := range 16 - sentSince {
+		b.silent(1, 100*s+time.Duration(i)*5*s, 90*s)
+	}
+	for range sentSince {
+		b.newCall(pacer.StageHeaders, 85*s, 85*s)
+	}
+	b.slot(14, m).headersLog()
+	b.ev.Router.Open = nil
+	b.gauges(0, 0).before(m)
+	for i := range b.ev.Samples { // decode went on for half a minute
+		x := &b.ev.Samples[i]
+		setValue(x, harness.GaugeDecodeTokens, 300000+min(60*s, x.At.Sub(b.ev.Samples[0].At)).Seconds()*500)
+	}
+	return b.done()
+}
+
+// crawlEvidence is of a decode engine whose steps take tens of seconds.
+func crawlEvidence() *harness.Evidence {
+	return stallOf("long-context-decode-2", 30, 16, 600*s, 2*m).stream(16, 200*s, 12*s).slot(14, m).headersLog().passed(50, 300*s).
+		set(func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				ev.Calls[i].PromptTokens += 30000
+			}
+		}).gauges(0, 0.8, gauge(harness.GaugeDecodeRunning, 16), gauge(harness.GaugeDecodeKV, 0.5)).done()
 }
 
 func commentEvidence() *harness.Evidence {
@@ -227,7 +348,7 @@ func slowEvidence() *harness.Evidence {
 }
 
 func reasoningEvidence() *harness.Evidence {
-	return stallOf("long-reasoning-1", 30, 30, 118*s, 118*s).headers(30, 118*s).
+	return stallOf("long-reasoning-1", 30, 30, 120*s, 118*s).headers(30, 118*s).
 		gauges(0, 600, gauge(harness.GaugeDecodeRunning, 30)).done()
 }
 

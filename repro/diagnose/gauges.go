@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"example.com/wedge/harness"
@@ -26,36 +27,52 @@ const (
 	decodeKV
 	prefillTokens
 	decodeTokens
+	decodeRetracted
+	bootstrapFailed
+	transferFailed
+	engineAborted
+	routerRetries
+	unhealthyWorkers
+	openBreakers
 	gaugeCount
 )
 
+// gaugeNames are the names of the gauges, by index.
+var gaugeNames = [gaugeCount]string{
+	routerInFlight:   harness.GaugeRouterInFlight,
+	routerQueued:     harness.GaugeRouterQueued,
+	prefillBootstrap: harness.GaugePrefillBootstrap,
+	prefillQueue:     harness.GaugePrefillQueue,
+	prefillRunning:   harness.GaugePrefillRunning,
+	prefillInflight:  harness.GaugePrefillInflight,
+	decodePrealloc:   harness.GaugeDecodePrealloc,
+	decodeTransfer:   harness.GaugeDecodeTransfer,
+	decodeQueue:      harness.GaugeDecodeQueue,
+	decodeRunning:    harness.GaugeDecodeRunning,
+	decodeKV:         harness.GaugeDecodeKV,
+	prefillTokens:    harness.GaugePrefillTokens,
+	decodeTokens:     harness.GaugeDecodeTokens,
+	decodeRetracted:  harness.GaugeDecodeRetracted,
+	bootstrapFailed:  harness.GaugeBootstrapFailed,
+	transferFailed:   harness.GaugeTransferFailed,
+	engineAborted:    harness.GaugeEngineAborted,
+	routerRetries:    harness.GaugeRouterRetries,
+	unhealthyWorkers: harness.GaugeUnhealthyWorkers,
+	openBreakers:     harness.GaugeOpenBreakers,
+}
+
 func gaugeOf(name string) (gaugeIndex, bool) {
-	switch name {
-	case harness.GaugeRouterInFlight:
-		return routerInFlight, true
-	case harness.GaugeRouterQueued:
-		return routerQueued, true
-	case harness.GaugePrefillBootstrap:
-		return prefillBootstrap, true
-	case harness.GaugePrefillQueue:
-		return prefillQueue, true
-	case harness.GaugePrefillRunning:
-		return prefillRunning, true
-	case harness.GaugePrefillInflight:
-		return prefillInflight, true
-	case harness.GaugeDecodePrealloc:
-		return decodePrealloc, true
-	case harness.GaugeDecodeTransfer:
-		return decodeTransfer, true
-	case harness.GaugeDecodeQueue:
-		return decodeQueue, true
-	case harness.GaugeDecodeRunning:
-		return decodeRunning, true
-	case harness.GaugeDecodeKV:
-		return decodeKV, true
-	case harness.GaugePrefillTokens:
+	i := slices.Index(gaugeNames[:], name)
+	return gaugeIndex(i), i >= 0
+}
+
+// counterOf is the counter of tokens of the engine that a gauge belongs to. Engines write their gauges
+// as they work, so that one whose counter stands still may not have written them for as long.
+func counterOf(i gaugeIndex) (gaugeIndex, bool) {
+	switch i {
+	case prefillBootstrap, prefillQueue, prefillRunning, prefillInflight:
 		return prefillTokens, true
-	case harness.GaugeDecodeTokens:
+	case decodePrealloc, decodeTransfer, decodeQueue, decodeRunning, decodeKV:
 		return decodeTokens, true
 	}
 	return 0, false
@@ -112,6 +129,9 @@ type readings struct {
 	from, to sim.Instant // of the first and the last of the loaded ones
 	latest   *harness.Sample
 	under    string // what the recent readings rest on
+
+	grew   [gaugeCount]sim.Instant // of counters: when they were last seen to have grown, in all samples; 0: never
+	excess stat                    // over the recent window: requests that the engines had beyond those that the agents had out
 }
 
 // readGauges reads the samples of an evidence.
@@ -119,14 +139,32 @@ func readGauges(ev *harness.Evidence) readings {
 	var r readings
 	recent := max(recentFor, recentSamples*min(max(ev.Setup.SampleEvery, 0), time.Hour))
 	stall := max(recent, ev.StalledFor)
+	var latest [gaugeCount]float64
 	for i := range ev.Samples {
 		s := &ev.Samples[i]
+		if s.At <= ev.At {
+			r.watch(s, &latest)
+		}
 		if old := age(ev.At, s.At); s.At <= ev.At && old <= stall {
 			r.read(s, old <= recent)
 		}
 	}
 	r.under = r.conditions()
 	return r
+}
+
+// watch notes which counters have grown since the sample before, in latest.
+func (r *readings) watch(s *harness.Sample, latest *[gaugeCount]float64) {
+	for _, g := range s.Gauges {
+		i, ok := gaugeOf(g.Name)
+		if !ok {
+			continue
+		}
+		if latest[i] > 0 && g.Value > latest[i] {
+			r.grew[i] = s.At
+		}
+		latest[i] = g.Value
+	}
 }
 
 func (r *readings) read(s *harness.Sample, recent bool) {
@@ -146,6 +184,9 @@ func (r *readings) read(s *harness.Sample, recent bool) {
 	}
 	if recent {
 		r.load(s)
+		if n, ok := atEngines(s); ok {
+			r.excess.add(s.At, max(0, n-float64(s.Sent)))
+		}
 	}
 	for _, g := range s.Gauges {
 		i, ok := gaugeOf(g.Name)
@@ -175,6 +216,43 @@ func (r *readings) count(i gaugeIndex) int {
 
 // has says whether a gauge was read lately under load.
 func (r *readings) has(i gaugeIndex) bool { return r.recent[i].ok() }
+
+// atEngines is how many requests the engines have in all by one sample.
+func atEngines(s *harness.Sample) (n float64, ok bool) {
+	var v [gaugeCount]float64
+	for _, g := range s.Gauges {
+		if i, known := gaugeOf(g.Name); known && g.Value >= 0 && !math.IsInf(g.Value, 0) {
+			v[i] = g.Value
+			ok = ok || i == decodeRunning
+		}
+	}
+	for _, b := range berthsOf(func(i gaugeIndex) float64 { return v[i] }) {
+		n += b.n
+	}
+	return n, ok
+}
+
+// stands says whether a counter was seen, and not seen to move lately.
+func (r *readings) stands(counter gaugeIndex) bool {
+	rate, _, ok := r.recent[counter].rate()
+	return ok && rate == 0
+}
+
+// grown is how much a counter has grown over the stall; 0 if it was not read.
+func (r *readings) grown(counter gaugeIndex) float64 {
+	s := &r.stall[counter]
+	return max(0, s.last-s.first)
+}
+
+// told writes the recent readings of a gauge and what they rest on. If the engine has not made a token
+// meanwhile, that they did not change proves nothing.
+func (r *readings) told(i gaugeIndex) string {
+	text := r.recent[i].tell(gaugeNames[i]) + ", " + r.under
+	if counter, ok := counterOf(i); ok && r.stands(counter) && r.recent[i].max > 0 {
+		text += "; " + gaugeNames[counter] + " stood still meanwhile, so that the gauge may be frozen at an old value"
+	}
+	return text
+}
 
 // conditions says what the readings of the recent window rest on.
 func (r *readings) conditions() string {

@@ -1,35 +1,106 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
-// longContextDecode: the decode engine has the requests in its batch and produces nothing, as an
-// attention kernel does that hangs above some length of context.
+// longContextDecode: the decode engine has the requests in its batch and produces nothing, or next to
+// nothing, as an attention kernel does that hangs or crawls above some length of context.
 func longContextDecode() cause {
 	return cause{
 		name: CauseLongContextDecode, outcome: Wedged, layer: LayerDecode,
 		judge: judgeLongContextDecode,
 		because: func(r *reading) string {
-			return fmt.Sprintf("The decode engine holds %s in its batch and produces no token for any: it hangs, or crawls, and the requests in it will not finish.", count(r.n[fateDecodeHung], "request"))
+			h := r.decodeHang()
+			text := fmt.Sprintf("The decode engine holds %s in its batch and produces no token for any: it hangs, and the requests in it will not finish", count(h.n, "request"))
+			if h.crawls {
+				text = fmt.Sprintf("The decode engine crawls: it makes %s tokens a second for each of the %s requests in its batch, and at that rate they will not finish", num(h.each), num(h.running))
+			}
+			if h.behind > 0 {
+				text += fmt.Sprintf("; %s behind them", does(h.behind, "call", "waits", "wait"))
+			}
+			return text + "." + r.contextText(&h)
 		},
 		next: func(r *reading) []string {
 			return []string{
-				"find out what the requests have in common: the length of their contexts, their round",
-				"run one request with a context as long as theirs, and one with a short one, and compare tokens a second",
-				"compare the decode engine's settings with those of the last day it worked",
+				"run one request with a context as long as the longest here, and one with a short one, each alone, and compare tokens a second",
+				"compare the decode engine's settings with those of the last day it worked, above all those of its attention kernels",
+				"look at the decode engine's processes: is the GPU busy, and in which kernel?",
 			}
 		},
 	}
 }
 
-func judgeLongContextDecode(r *reading, j *judgement) {
-	rate, over, ok := r.gauges.recent[decodeTokens].rate()
+// decodeHang sums up a decode engine that makes nothing of what it has.
+type decodeHang struct {
+	n       int // calls in its batch that get nothing, or next to nothing
+	behind  int // calls that wait for it
+	crawls  bool
+	each    float64 // tokens a second of each running request
+	running float64
+	// Of the contexts of the n, prompt and answer so far, in tokens; 0: not known.
+	least, most int
+	longestDone int // longest prompt that an attempt of this run ended well with; 0: none did
+}
+
+func (r *reading) decodeHang() decodeHang {
+	g := &r.gauges
+	h := decodeHang{n: r.n[fateDecodeHung], running: g.recent[decodeRunning].mean, longestDone: r.now.Totals.PromptTokensMax}
+	rate, _, ok := g.recent[decodeTokens].rate()
+	if ok && rate > 0 && h.running >= 1 {
+		h.each = rate / h.running
+		h.crawls = h.each < crawlMax
+	}
+	if h.crawls {
+		h.n = r.sum(fateMoving, fateServed, fateOpen, fateDecodeHung)
+	}
+	h.behind = r.sum(fateDecodeWait, fateDecodeStuck, fatePrefillStuck)
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.fate != fateDecodeHung && !(h.crawls && (c.fate == fateMoving || c.fate == fateServed || c.fate == fateOpen)) {
+			continue
+		}
+		if length := c.PromptTokens + c.Tokens; c.PromptTokens > 0 {
+			if h.least == 0 || length < h.least {
+				h.least = length
+			}
+			h.most = max(h.most, length)
+		}
+	}
+	return h
+}
+
+// contextText says what the requests have in common, if it is their length.
+func (r *reading) contextText(h *decodeHang) string {
 	switch {
-	case r.n[fateDecodeHung] > 0:
-		j.support(0.85 * r.share(r.n[fateDecodeHung]))
-		j.beside = fmt.Sprintf("%s in the decode batch without a token", does(r.n[fateDecodeHung], "request", "is", "are"))
-		j.pro("%s, but decode_tokens_total has not moved for %s", r.gauges.recent[decodeRunning].tell("decode_running"), secs(over))
-		j.pro("%s quiet for up to %s", does(r.n[fateDecodeHung], "call", "is", "are"), secs(r.oldest(fateDecodeHung)))
-		j.con("gauges can freeze with their engine: the batch may be older than it looks")
+	case h.most == 0 || h.longestDone == 0:
+		return ""
+	case h.most > h.longestDone:
+		return fmt.Sprintf(" Their contexts are %s tokens long, and no prompt of more than %d has been answered in this run.", spanOf(h.least, h.most), h.longestDone)
+	}
+	return fmt.Sprintf(" It is not their length alone: contexts are %s tokens long, and a prompt of %d has been answered in this run.", spanOf(h.least, h.most), h.longestDone)
+}
+
+func spanOf(least, most int) string {
+	if least == most {
+		return num(float64(most))
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
+func judgeLongContextDecode(r *reading, j *judgement) {
+	g := &r.gauges
+	rate, over, ok := g.recent[decodeTokens].rate()
+	h := r.decodeHang()
+	switch {
+	case h.n > 0 && (h.crawls || r.n[fateDecodeHung] > 0):
+		j.support(0.9 * r.share(h.n+h.behind))
+		if h.crawls { // its calls look alive, one token at a time
+			j.support(0.97 * r.share(h.n+h.behind))
+		}
+		j.beside = fmt.Sprintf("%s in a decode batch that makes nothing", does(h.n, "request", "is", "are"))
+		r.hangObservations(j, &h, over)
 	case ok && rate > 0:
 		j.refute("the decode engine produced %.0f tokens a second over %s", rate, secs(over))
 	case r.n[fateMoving] > 0:
@@ -37,9 +108,32 @@ func judgeLongContextDecode(r *reading, j *judgement) {
 	case r.n[fateOpen] > 0:
 		j.open(0.3*r.share(r.n[fateOpen]), "decode_tokens_total over half a minute, while requests are out")
 		j.pro("%s quiet, and the servers have them", does(r.n[fateOpen], "call", "is", "are"))
-	case r.sum(fateUnanswered, fateSilent) > 0 && r.gauges.loaded == 0:
+	case r.sum(fateUnanswered, fateSilent) > 0 && g.loaded == 0:
 		j.open(0.1, "decode_running and decode_tokens_total over half a minute, while requests are out")
 	default:
 		j.refute("no quiet call is in the decode batch")
+	}
+}
+
+func (r *reading) hangObservations(j *judgement, h *decodeHang, over time.Duration) {
+	g := &r.gauges
+	if h.crawls {
+		j.pro("decode_tokens_total grew by %s tokens a second for each running request over %s, where decoding makes ten times as many", num(h.each), secs(over))
+	} else {
+		j.pro("%s, but decode_tokens_total has not moved for %s", g.recent[decodeRunning].tell("decode_running"), secs(over))
+		j.pro("%s quiet for up to %s, all of which had had tokens or headers before", does(h.n, "call", "is", "are"), secs(r.oldest(fateDecodeHung)))
+		j.con("gauges can freeze with their engine: the batch may be older than it looks")
+	}
+	switch {
+	case h.most == 0:
+	case h.longestDone == 0:
+		j.pro("their contexts are %s tokens long, and no attempt of this run has ended well to compare them with", spanOf(h.least, h.most))
+	case h.most > h.longestDone:
+		j.pro("their contexts are %s tokens long, and the longest prompt that has been answered in this run had %d", spanOf(h.least, h.most), h.longestDone)
+	default:
+		j.con("their contexts are %s tokens long, and a prompt of %d has been answered in this run", spanOf(h.least, h.most), h.longestDone)
+	}
+	if h.behind > 0 {
+		j.pro("%s behind them", does(h.behind, "call", "waits", "wait"))
 	}
 }

@@ -109,6 +109,23 @@ var controls = []struct {
 		n := d.between(2, 200)
 		return failedEvidence(n, d.between(1, n-1), []int{429, 503, 500}[d.IntN(3)])
 	}},
+	{"clients-that-left-are-noticed-late", func(d dice) *harness.Evidence {
+		n := d.between(10, 60)
+		b := stallOf("left", n, n, d.seconds(300, 5000), d.seconds(60, 240)).left(d.between(1, 50)).passed(100, d.seconds(1, 60))
+		for range n {
+			b.stream(1, d.seconds(20, 400), d.seconds(0, 2))
+		}
+		return d.maybeBlind(b, 500, float64(10*n), gauge(harness.GaugeDecodeRunning, float64(n+d.between(0, n/8))), gauge(harness.GaugeEngineAborted, 3))
+	}},
+	{"some-answers-came-at-once", func(d dice) *harness.Evidence {
+		n := d.between(2, 60)
+		b := stallOf("bursts", n, n, d.seconds(300, 5000), d.seconds(60, 240)).passed(100, d.seconds(1, 60))
+		for range n {
+			b.stream(1, d.seconds(20, 400), d.seconds(0, 2))
+		}
+		b.ev.Totals.AnswersLate, b.ev.Totals.AnswersAtOnce = d.between(20, 90), d.between(0, 20)
+		return d.maybeBlind(b, 0, float64(10*n), gauge(harness.GaugeDecodeRunning, float64(n)))
+	}},
 	{"healthy", func(d dice) *harness.Evidence {
 		// Seen while it runs: a step finished a moment ago.
 		n := d.between(1, 40)
@@ -126,8 +143,11 @@ var controls = []struct {
 
 // maybeBlind finishes evidence with or without gauges and router log.
 func (d dice) maybeBlind(b *builder, prefillRate, decodeRate float64, values ...harness.Gauge) *harness.Evidence {
-	if d.IntN(3) == 0 {
+	switch d.IntN(3) {
+	case 0:
 		b.ev.Router = nil
+	case 1:
+		b.headersLog()
 	}
 	if d.IntN(3) > 0 {
 		b.gauges(prefillRate, decodeRate, values...)

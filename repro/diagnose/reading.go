@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
 
@@ -26,7 +27,9 @@ const (
 	fateDecodeWait               // waits to join the decode batch, which moves
 	fateDecodeStuck              // waits to join the decode batch, which does not move
 	fateDecodeHung               // in the decode batch, which produces nothing
+	fateUnpaired                 // waits for a handshake of the engines that does not come about: later ones have passed it
 	fateAtRouter                 // open at the router, but in no engine's queue
+	fateWithheld                 // answered by the router's log, and nothing has arrived
 	fateNeverReached             // sent, without a token, and the servers have no such request
 	fateSilent                   // its tokens have stopped, and the servers have no such request
 	fateExpiring                 // as fateSilent, but the idle limit will cut it off
@@ -37,14 +40,18 @@ const (
 // callReading is a call with what was found out about it.
 type callReading struct {
 	*pacer.CallState
-	fate     fate
-	server   string        // its server-side stage, one of the Server constants
-	quiet    time.Duration // since its last token, or since its stage began
-	gap      time.Duration // its own time between tokens; 0 if unknown
-	atRouter bool          // its attempt is open at the router
-	gone     bool          // the router's log can tell, and says that it is not open
-	lost     bool          // it is open in the router's log, but neither the router's gauge nor an engine's counts it
-	bytes    bool          // bytes arrive though tokens have stopped
+	fate      fate
+	server    string        // its server-side stage, one of the Server constants
+	quiet     time.Duration // since its last token, or since its stage began
+	gap       time.Duration // its own time between tokens; 0 if unknown
+	line      logLine       // what the router's log has of it
+	atRouter  bool          // its attempt has a started line in the router's log, and no finished one
+	gone      bool          // the router's log can tell, and says that the router does not have it, or not any more
+	lost      bool          // it is open in the router's log, but neither the router's gauge nor an engine's counts it
+	bytes     bool          // bytes arrive though tokens have stopped
+	overtaken bool          // it has no headers, and a request that was sent well after it has
+	withheld  bool          // it has no headers, and by the router's log they have been sent
+	together  bool          // its tokens stopped at the same instant as those of others: see stoppedTogether
 }
 
 // agentReading is an agent that is between calls.
@@ -60,17 +67,24 @@ type reading struct {
 	now    *harness.Evidence
 	moved  movement
 	gauges readings
+	lines  routerLines
 	sides  Sides
 	pool   pool
-	graph  Graph
-	knot   knot
-	calls  []callReading
-	n      [fateCount]int // calls by fate
-	idle   []agentReading // agents between calls, in order
-	tools  tools
-	agents AgentCounts
-	conns  connections
-	roots  int // see countRoots
+	// A request that was sent at answeredSent has had its headers, and none that was sent later; valid
+	// if answered.
+	answered     bool
+	answeredSent sim.Instant
+	cut          together // streams that stopped together
+	pins         pins
+	graph        Graph
+	knot         knot
+	calls        []callReading
+	n            [fateCount]int // calls by fate
+	idle         []agentReading // agents between calls, in order
+	tools        tools
+	agents       AgentCounts
+	conns        connections
+	roots        int // see countRoots
 }
 
 // newReading derives what the causes look at. before may be nil.
@@ -78,13 +92,17 @@ func newReading(now, before *harness.Evidence) *reading {
 	r := &reading{now: now, moved: compare(now, before), gauges: readGauges(now), pool: poolOf(now)}
 	r.graph = graphOf(now, r.pool.keptOf(now))
 	r.knot = r.graph.knotOf(now)
-	sides, atRouter := reconcile(now)
-	r.sides = sides
+	r.lines = readLines(now)
+	r.sides = r.lines.sides(now)
 	r.calls = make([]callReading, len(now.Calls))
 	for i := range now.Calls {
-		r.calls[i] = callReading{CallState: &now.Calls[i], atRouter: atRouter[i]}
+		c := &now.Calls[i]
+		r.calls[i] = callReading{CallState: c, line: r.lines.of[i], atRouter: r.lines.of[i] == lineStarted, gone: r.lines.denies(i, c)}
 	}
+	r.readAnswers()
 	r.readCalls()
+	r.cut = r.stoppedTogether()
+	r.pins = r.readPins()
 	r.readAgents()
 	r.tools = r.readTools()
 	r.conns = r.readConnections()

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"example.com/wedge/harness"
-	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
 
@@ -11,44 +10,52 @@ func sent(c *pacer.CallState) bool {
 	return c.Stage == pacer.StageHeaders || c.Stage == pacer.StageFirstToken || c.Stage == pacer.StageStream
 }
 
-// Reconcile compares the agents' requests with those that the router's log says are open, both ways:
-// what one side has and the other does not is the finding.
+// Reconcile compares the agents' requests with those that the router's log tells of, both ways: what
+// one side has and the other does not is the finding. A log whose finished lines are written with the
+// response headers has a stream under way for finished; a log that writes them at the end has it open.
+// Which it is follows from the evidence.
 func Reconcile(ev *harness.Evidence) Sides {
-	s, _ := reconcile(ev)
-	return s
+	lines := readLines(ev)
+	return lines.sides(ev)
 }
 
-// reconcile also returns, for each call in flight, whether its attempt is open at the router.
-func reconcile(ev *harness.Evidence) (Sides, []bool) {
-	atRouter := make([]bool, len(ev.Calls))
-	// That a request has no line counts only if the log has lines of requests at all.
-	usable := ev.Router != nil && (ev.Router.Started > 0 || ev.Router.Finished > 0)
-	s := Sides{Usable: usable}
-	open := map[string]sim.Instant{}
-	if usable {
-		for _, q := range ev.Router.Open {
-			open[q.ID] = q.Since
-		}
+// has says whether, by the log, the router has the attempt of a call and has not done with it.
+func (l *routerLines) has(i int, c *pacer.CallState) bool {
+	return l.of[i] == lineStarted || l.of[i] == lineFinished && l.form != formEnd && c.Stage != pacer.StageHeaders
+}
+
+// denies says whether, by the log, the router does not have it: it never heard of it, or has done with
+// it.
+func (l *routerLines) denies(i int, c *pacer.CallState) bool {
+	switch l.of[i] {
+	case lineNone:
+		return c.Stage == pacer.StageHeaders || l.form == formEnd
+	case lineFinished:
+		return l.form == formEnd
 	}
+	return false
+}
+
+func (l *routerLines) sides(ev *harness.Evidence) Sides {
+	s := Sides{Usable: l.usable}
 	ours := make(map[string]bool, len(ev.Calls))
 	for i := range ev.Calls {
 		c := &ev.Calls[i]
 		if c.AttemptID != "" {
 			ours[c.AttemptID] = true
 		}
-		if !sent(c) {
+		switch {
+		case !sent(c):
 			continue
-		}
-		s.Sent++
-		if _, ok := open[c.AttemptID]; ok && c.AttemptID != "" {
-			atRouter[i] = true
+		case l.has(i, c):
 			s.Both++
-		} else if usable {
+		case l.usable:
 			s.AgentsOnly++
 			s.note(c.AttemptID)
 		}
+		s.Sent++
 	}
-	if usable {
+	if l.usable {
 		for _, q := range ev.Router.Open {
 			if !ours[q.ID] {
 				s.RouterOnly++
@@ -56,7 +63,7 @@ func reconcile(ev *harness.Evidence) (Sides, []bool) {
 			}
 		}
 	}
-	return s, atRouter
+	return s
 }
 
 func (s *Sides) note(id string) {

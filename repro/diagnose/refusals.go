@@ -131,10 +131,12 @@ func (r *reading) latest503() int {
 	return n
 }
 
-// refusedNow says whether most calls that have been sent have been refused before.
+// refusedNow says whether most calls that have been sent have been refused before, or many of them
+// have, and come back at once again and again.
 func (r *reading) refusedNow() bool {
 	again, begun := r.retried()
-	return r.now.Window.AttemptsStatus > 0 && again > 0 && 2*again >= begun
+	refused := r.now.Window.AttemptsStatus
+	return refused > 0 && again > 0 && (2*again >= begun || 4*again >= begun && refused >= hammering*again)
 }
 
 // judgeRefusals judges the two causes in which the servers refuse requests: with a queue at the
@@ -160,6 +162,12 @@ func judgeRefusals(r *reading, j *judgement, queue bool) {
 	case queue && queued.ok() && queued.max == 0 && unavailable == 0:
 		j.refute("router_queued 0, %s, and no call was refused with status 503", r.gauges.under)
 		return
+	case queue && r.routerRoom():
+		j.refute("%s and %s, %s: the router has room, and what refuses is somebody else", queued.tell("router_queued"), r.gauges.recent[routerInFlight].tell("router_in_flight"), r.gauges.under)
+		return
+	case !queue && r.routerFull() && 2*unavailable > window.all:
+		j.refute("%s and %s, %s, and most refusals are 503: that is a full router", queued.tell("router_queued"), r.gauges.recent[routerInFlight].tell("router_in_flight"), r.gauges.under)
+		return
 	case window.all < 2*r.aStorm() || w.CallsCompleted > 0:
 		j.open(r.fewRefusals(), "the attempts of the next minutes: do they outnumber the calls, or does the backoff space them out?")
 	case queue && !queued.ok() && 2*unavailable < len(r.calls):
@@ -177,6 +185,19 @@ func judgeRefusals(r *reading, j *judgement, queue bool) {
 	}
 	j.pro("%s during the stall, with %s in flight and %s completed", window.text(), count(len(r.calls), "call"), count(w.CallsCompleted, "call"))
 	r.backoffObservations(j)
+}
+
+// routerFull says whether the router was seen to hold requests back, or to have as many all the time as
+// a limit may be.
+func (r *reading) routerFull() bool {
+	g := &r.gauges.recent
+	return g[routerQueued].max >= 1 || g[routerInFlight].min >= routerQueueLeast
+}
+
+// routerRoom says whether the router's gauges were seen, and it was far from full.
+func (r *reading) routerRoom() bool {
+	g := &r.gauges.recent
+	return g[routerQueued].ok() && g[routerInFlight].ok() && g[routerQueued].max == 0 && g[routerInFlight].max < routerQueueLeast
 }
 
 // atOnceMax is how many requests the agents can have out at once; 0: not known.

@@ -88,6 +88,9 @@ func judgeRouterLost(r *reading, j *judgement) {
 		j.con("%s, %s: the router holds requests back in a queue of its own", r.gauges.recent[routerQueued].tell("router_queued"), r.gauges.under)
 	case s.lost == s.n:
 		j.support(0.85 * r.share(s.n))
+	case r.gauges.stands(prefillTokens):
+		j.open(0.4*r.share(s.n), "the engines' own logs and /v1/loads: an engine that has something stuck in a queue and runs nothing does not bring its gauges up to date")
+		j.con("prefill computes nothing, so that zeros in its gauges may be older than the requests")
 	default:
 		j.support(0.7 * r.share(s.n))
 	}

@@ -65,7 +65,7 @@ func (r *reading) silent() silent {
 	var s silent
 	for i := range r.calls {
 		c := &r.calls[i]
-		if c.fate != fateSilent || c.bytes {
+		if c.fate != fateSilent || c.bytes || c.together {
 			continue
 		}
 		if s.n == 0 || c.quiet < s.least {
@@ -123,12 +123,15 @@ func judgeSilentStream(r *reading, j *judgement) {
 func (r *reading) silentServerSide(j *judgement, s silent) {
 	if s.gone > 0 {
 		log := r.now.Router
-		j.pro("the router has no open request for %d of %d; its log has lines for %d started and %d finished", s.gone, s.n, log.Started, log.Finished)
+		j.pro("the router has no open request for %d of %d; its log has lines for %d started and %d finished, and %s", s.gone, s.n, log.Started, log.Finished, r.lines.text())
 	}
 	running := &r.gauges.recent[decodeRunning]
 	switch {
 	case running.ok() && running.max == 0:
 		j.pro("decode_running 0, %s", r.gauges.under)
+		if r.sides.Usable && r.lines.form == formHeaders {
+			j.pro("the router's log cannot show it: %s", r.lines.text())
+		}
 	case running.ok() && s.gone+s.unseen < s.n:
 		j.pro("%s, %s: fewer than the streams", running.tell("decode_running"), r.gauges.under)
 	case running.ok():
@@ -158,6 +161,8 @@ func (r *reading) noSilentStream(j *judgement) {
 		j.beside = fmt.Sprintf("%s quiet and will be ended by the idle limit", does(r.n[fateExpiring], "stream", "is", "are"))
 	case streams == 0:
 		j.refute("no call is in stage stream")
+	case r.cut.n > 0 && r.cut.n == quiet:
+		j.refute("the %s that are quiet stopped at one instant, so it is not for what each of them had got to", count(quiet, "stream"))
 	case quiet == 0:
 		j.refute("every stream has had a token within the last %s", secs(max(most, 100*time.Millisecond)))
 	case r.lostOnTheWay() > 0:

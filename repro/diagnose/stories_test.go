@@ -55,6 +55,7 @@ func stories() []story {
 		{"decode-serialized", serializedEvidence, nil, Starved, LayerDecode, CauseDecodeSerialized},
 		{"decode-serialized-prealloc", func() *harness.Evidence {
 			return stallOf("decode-serialized-2", 30, 16, 300*s, 60*s).stream(1, 20*s, 0).headers(15, 280*s).slot(14, 60*s).
+				set(func(ev *harness.Evidence) { ev.Calls[0].Sent = ev.Calls[1].Sent }).
 				gauges(0, 48, gauge(harness.GaugeDecodeRunning, 1), gauge(harness.GaugeDecodePrealloc, 15), gauge(harness.GaugePrefillBootstrap, 15)).done()
 		}, nil, Starved, LayerDecode, CauseDecodeSerialized},
 		{"prefill-bottleneck", prefillEvidence, nil, Starved, LayerPrefill, CausePrefillBottleneck},
@@ -93,6 +94,10 @@ func stories() []story {
 		}, nil, Wedged, LayerRouter, CauseRouterLost},
 		{"router-has-them-and-no-engine", func() *harness.Evidence {
 			return stallOf("router-lost-3", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).gauges(0, 0).done()
+		}, nil, Wedged, LayerRouter, CauseUnknown},
+		{"router-has-them-and-no-engine-that-works", func() *harness.Evidence {
+			return stallOf("router-lost-4", 30, 16, 400*s, m).headers(11, 90*s).stream(5, 100*s, 0).slot(14, m).
+				gauges(2000, 240, gauge(harness.GaugeDecodeRunning, 5)).done()
 		}, nil, Wedged, LayerRouter, CauseRouterLost},
 		{"router-queues", func() *harness.Evidence {
 			return stallOf("router-queue-2", 30, 0, 400*s, m).headers(16, 90*s).gauges(0, 0, gauge(harness.GaugeRouterQueued, 16)).done()
@@ -119,6 +124,24 @@ func stories() []story {
 		{"timeout-cascade", cascadeEvidence, nil, Storming, LayerDecode, CauseTimeoutCascade},
 		{"retry-storm", func() *harness.Evidence { return refusedEvidence(429, 0) }, nil, Storming, LayerPacer, CauseRetryStorm},
 		{"router-queue", func() *harness.Evidence { return refusedEvidence(503, 32) }, nil, Storming, LayerRouter, CauseRouterQueue},
+		{"pin-watchdog", pinnedAndReleased, nil, Slow, LayerPrefill, CausePinWatchdog},
+		{"transfers-hang", transferEvidence, nil, Wedged, LayerPrefill, CauseUnknown},
+		{"bad-pairing", pairingEvidence, nil, Wedged, LayerRouter, CauseBadPairing},
+		{"bad-pairing-frozen", frozenPairingEvidence, nil, Wedged, LayerRouter, CauseBadPairing},
+		{"bad-pairing-dead-worker", deadWorkerEvidence, nil, Wedged, LayerRouter, CauseBadPairing},
+		{"bad-pairing-given-up", failedHandshakes, nil, Wedged, LayerRouter, CauseBadPairing},
+		{"ignored-abort", zombieEvidence, nil, Slow, LayerDecode, CauseIgnoredAbort},
+		{"proxy-buffering", bufferedEvidence, nil, Slow, LayerConnection, CauseProxyBuffering},
+		{"connection-dead-streams-only", func() *harness.Evidence { return blackholeEvidence(0) }, nil, Wedged, LayerConnection, CauseConnectionDead},
+		{"connection-dead-both", func() *harness.Evidence { return blackholeEvidence(6) }, nil, Wedged, LayerConnection, CauseConnectionDead},
+		{"long-context-decode-crawls", crawlEvidence, nil, Wedged, LayerDecode, CauseLongContextDecode},
+		{"silent-stream-headers-log", func() *harness.Evidence {
+			return stallOf("silent-stream-8", 30, 16, 900*s, m).silent(10, 300*s, 250*s).silent(6, 200*s, 70*s).slot(14, m).headersLog().gauges(0, 0).done()
+		}, nil, Wedged, LayerStream, CauseSilentStream},
+		{"starvation-headers-log", func() *harness.Evidence {
+			return stallOf("starvation-5", 30, 16, 312*s, m).stream(16, 200*s, 0).slot(14, m).headersLog().
+				gauges(0, 420, gauge(harness.GaugeDecodeRunning, 16)).done()
+		}, nil, Starved, LayerPacer, CauseStarvation},
 		{"unanswered-unknown", func() *harness.Evidence {
 			return blind(stallOf("unanswered", 4, 0, 200*s, 60*s).headers(4, 120*s)).done()
 		}, nil, Slow, LayerNone, CauseUnknown},

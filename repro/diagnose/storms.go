@@ -1,6 +1,13 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/pacer"
+)
 
 // stormScore is how surely a storm is one once attempts that were cut off or refused outnumber the
 // calls and none completed: above what calls that look alive are worth.
@@ -13,8 +20,8 @@ func timeoutCascade() cause {
 		judge: judgeTimeoutCascade,
 		because: func(r *reading) string {
 			w := &r.now.Window
-			return fmt.Sprintf("Time limits cut requests off before they finish: %s in the stall and none completed, and %d tokens were thrown away.",
-				does(w.AttemptsTimeout, "attempt", "ran into one", "ran into one"), w.TokensWasted)
+			return fmt.Sprintf("Time limits cut requests off before they finish: %s in the stall (%s) and no call completed; %d tokens that had arrived were thrown away, and the servers' work on the rest with them.",
+				does(w.AttemptsTimeout, "attempt", "ran into one", "ran into one"), limitsOf(w), w.TokensWasted)
 		},
 		next: func(r *reading) []string {
 			return []string{
@@ -54,6 +61,17 @@ func (r *reading) noStorm(j *judgement, what string) bool {
 	return true
 }
 
+// cutOff counts the calls in flight whose latest failure was a time limit, by their own word.
+func (r *reading) cutOff() int {
+	n := 0
+	for i := range r.calls {
+		if c := &r.calls[i]; (c.Attempts > 1 || c.fate == fateBackoff) && limited(c.CallState) {
+			n++
+		}
+	}
+	return n
+}
+
 func judgeTimeoutCascade(r *reading, j *judgement) {
 	w := &r.now.Window
 	switch {
@@ -62,20 +80,58 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 		return
 	case r.noStorm(j, "cut off"):
 		return
-	case w.AttemptsTimeout < r.aStorm() || w.CallsCompleted > 0:
+	case w.CallsCompleted > 0, w.AttemptsTimeout < r.aStorm() && 2*r.cutOff() < len(r.calls):
 		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
 		j.con("%s completed in the same time", count(w.CallsCompleted, "call"))
-	case w.TokensWasted <= 0:
+	case r.engineStands():
+		j.open(0.2, "decode_tokens_total and prefill_tokens_total over half a minute: would anything have finished without the limit?")
+		j.con("the servers make no token: what the limits cut off was not being worked on")
+	case w.TokensWasted <= 0 && !r.counting():
 		j.open(0.3, "tokens received before each limit: was anything cut off that would have finished?")
 		j.con("no token was lost with them")
 	default:
 		// Holders that are alive do not speak against it: they are cut off before they finish.
 		j.support(stormScore)
 		j.beside = "time limits cut requests off"
-		j.pro("%d tokens that they had received are lost", w.TokensWasted)
+		r.wasteObservations(j)
 	}
 	if n := r.sides.RouterOnly; n > 0 {
-		j.pro("%s open at the router though no agent waits for the answer", does(n, "request", "is", "are"))
+		j.pro("the router's log has no finished line for %s that no agent waits for: clients that left before the headers leave such lines", count(n, "request"))
 	}
-	j.pro("%s into a time limit during the stall, with %s in flight", does(w.AttemptsTimeout, "attempt", "ran", "ran"), count(len(r.calls), "call"))
+	j.pro("%s into a time limit during the stall (%s), with %s in flight", does(w.AttemptsTimeout, "attempt", "ran", "ran"), limitsOf(w), count(len(r.calls), "call"))
+}
+
+// wasteObservations adds what is lost with the attempts that were cut off.
+func (r *reading) wasteObservations(j *judgement) {
+	if n := r.now.Window.TokensWasted; n > 0 {
+		j.pro("%d tokens that they had received are lost", n)
+	} else {
+		j.pro("the servers work, and all of it is for requests that are cut off before their first token")
+	}
+	if n := r.cutOff(); n > 0 {
+		j.pro("the latest attempt of %s ran into one", ofAll(n, len(r.calls), "call"))
+	}
+	if took := r.now.Totals; took.AttemptsOK > 0 {
+		j.pro("the %s that have ended well in this run took %s on average", count(took.AttemptsOK, "attempt"), secs(took.AttemptsTook/time.Duration(took.AttemptsOK)))
+	}
+}
+
+// limitsOf names the limits that fired.
+func limitsOf(t *harness.Totals) string {
+	var parts []string
+	for _, l := range []struct {
+		n    int
+		name pacer.Limit
+	}{
+		{t.TimeoutsConnect, pacer.LimitConnect}, {t.TimeoutsHeader, pacer.LimitResponseHeader}, {t.TimeoutsFirst, pacer.LimitFirstToken},
+		{t.TimeoutsIdle, pacer.LimitIdle}, {t.TimeoutsTotal, pacer.LimitTotal},
+	} {
+		if l.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", l.name, l.n))
+		}
+	}
+	if len(parts) == 0 {
+		return "which one is not known"
+	}
+	return strings.Join(parts, ", ")
 }

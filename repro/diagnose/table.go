@@ -18,8 +18,13 @@ func serverOrder(stage string) int {
 
 // note says why the servers' stage of a call cannot be told, if that needs saying.
 func (c *callReading) note() string {
-	if c.lost {
+	switch {
+	case c.lost:
 		return "open in the router's log, but in no gauge"
+	case c.fate == fateUnpaired:
+		return "at the servers: " + c.server + ", overtaken by later ones"
+	case c.fate == fateWithheld:
+		return "answered by the router's log, but nothing has arrived"
 	}
 	return ""
 }
@@ -94,7 +99,7 @@ func (r *reading) callCounts() CallCounts {
 		}
 		n.InFlight++
 		oldest = max(oldest, age(r.now.At, c.Started))
-		if c.atRouter || !r.sides.Usable && sent(c.CallState) && c.server != ServerUnknown {
+		if r.lines.has(i, c.CallState) || !r.sides.Usable && sent(c.CallState) && c.server != ServerUnknown {
 			n.AtServer++
 		}
 	}

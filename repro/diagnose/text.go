@@ -101,3 +101,14 @@ func upper(s string) string {
 	}
 	return string(s[0]-'a'+'A') + s[1:]
 }
+
+// times writes how often something happened.
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return strconv.Itoa(n) + " times"
+}

@@ -62,6 +62,20 @@ const (
 	// expirySlack is how much later than its limit the pacer may cut a stream off.
 	expirySlack = 5 * time.Second
 
+	// logSlack is how far the instants of a router's log may be off: its timestamps are whole seconds.
+	logSlack = 3 * time.Second
+	// togetherFor is how close to each other streams must have stopped to have stopped together, and
+	// togetherMin how many it takes; they must differ in what they had received by the togetherSpread-th
+	// part, or they stopped at the same place of their answers instead.
+	togetherFor    = 2 * time.Second
+	togetherMin    = 3
+	togetherSpread = 10
+
+	// pauseMin is how long the prefill engine must stand still with something in its inflight queue for
+	// that to be a pin. A transfer takes under 30 s where it is slow, and an engine that is idle brings
+	// its gauges up to date every 30 s.
+	pauseMin = 40 * time.Second
+
 	// recentFor is the window over which gauges are read: the incident's own sample was 30 s long.
 	recentFor = 30 * time.Second
 	// recentSamples is the least number of samples in that window, for slow samplers.
@@ -77,12 +91,24 @@ const (
 	queueMin = 2
 	// memoryFull is the share of the decode side's memory above which a request may not fit.
 	memoryFull = 0.95
+	// memoryHigh is the share below which memory keeps no request of ordinary size waiting.
+	memoryHigh = 0.85
+	// crawlMax is how many tokens a second of each running request are too few to be decoding: the
+	// incident's servers make 9 with 96 in the batch.
+	crawlMax = 1.0
+	// zombieShare is the part of the decode batch that must belong to nobody for that to count: clients
+	// that leave are noticed a few seconds late by servers that are well.
+	zombieShare = 0.2
+	// waste is how many times the tokens that arrived the engine must have made to speak of waste.
+	waste = 1.5
 	// servedMargin is how much faster than the visible streams the servers must produce tokens
 	// before it is taken for work on the quiet ones: estimates of tokens are that coarse.
 	servedMargin = 1.2
 	// stormMin is the least number of attempts cut off or refused within a stall that is a storm: one
 	// or two are an accident.
 	stormMin = 3
+	// hammering is how many refusals in a stall for each call that is refused are no backing off.
+	hammering = 10
 
 	// besideMin is the least score of a second explanation that the summary mentions.
 	besideMin = 0.02

@@ -67,7 +67,7 @@ func (r *reading) unknown() unknown {
 
 // lostAndDoubtful counts the calls that will not come back, and those that may or may not.
 func (r *reading) lostAndDoubtful() (lost, doubt int) {
-	lost = r.sum(fateNeverReached, fateDecodeHung, fateDecodeStuck, fatePrefillStuck, fateInflight)
+	lost = r.sum(fateNeverReached, fateWithheld, fateDecodeHung, fateDecodeStuck, fatePrefillStuck, fateInflight, fateUnpaired)
 	doubt = r.sum(fateOpen, fateUnanswered, fateConnect)
 	if r.blind() { // a stream that was silent for long enough has a cause
 		doubt += r.n[fateSilent]
@@ -177,8 +177,8 @@ func (r *reading) layerOfMost() Layer {
 		{r.sum(fateMoving, fateServed, fateDecodeHung, fateDecodeWait, fateDecodeStuck), LayerDecode},
 		{r.sum(fatePrefill, fatePrefillStuck, fateInflight), LayerPrefill},
 		{r.sum(fateSilent, fateExpiring), LayerStream},
-		{r.sum(fateNeverReached, fateConnect), LayerConnection},
-		{r.sum(fateAtRouter), LayerRouter},
+		{r.sum(fateNeverReached, fateConnect, fateWithheld), LayerConnection},
+		{r.sum(fateAtRouter, fateUnpaired), LayerRouter},
 	} {
 		if g.n > best {
 			best, layer = g.n, g.layer

@@ -90,9 +90,9 @@ type WaitCounts struct {
 type Sides struct {
 	Usable     bool     `json:"usable"` // false: there is no router log, or it has no request lines
 	Sent       int      `json:"sent"`   // attempts that the agents have sent and not finished
-	Both       int      `json:"both"`   // of these, those that are open at the router
+	Both       int      `json:"both"`   // of these, those that the router has too, by its log
 	AgentsOnly int      `json:"agents_only"`
-	RouterOnly int      `json:"router_only"`    // open at the router, and no agent waits for them
+	RouterOnly int      `json:"router_only"`    // started and not finished in the log, and no agent waits for them
 	Only       []string `json:"only,omitempty"` // ids of the first few that one side lacks
 }
 

@@ -55,7 +55,6 @@ func stageFate(s pacer.Stage) fate {
 
 // readSent judges a call that is out by itself and the router's log. fateOpen is left to place.
 func (r *reading) readSent(c *callReading) {
-	c.gone = r.sides.Usable && !c.atRouter
 	fresh := min(freshMax, r.soon())
 	if r.gauges.loaded > 0 {
 		fresh += min(age(r.now.At, r.gauges.to), recentFor)
@@ -67,12 +66,14 @@ func (r *reading) readSent(c *callReading) {
 		c.fate, c.server = fateFresh, ServerUnseen
 	case c.gone && (c.Tokens > 0 || c.Stage == pacer.StageFirstToken):
 		c.fate, c.server = fateSilent, ServerUnknown
-	case c.gone:
+	case c.gone && c.line == lineNone:
 		c.fate, c.server = fateNeverReached, ServerUnknown
 	default:
 		c.fate, c.server = fateOpen, ServerUnseen
 	}
+	c.withheld = c.fate == fateOpen && c.line == lineFinished && c.Stage == pacer.StageHeaders || c.gone && c.fate == fateOpen
 	c.bytes = c.fate != fateMoving && r.bytesFlow(c)
+	c.overtaken = c.fate == fateOpen && c.Stage == pacer.StageHeaders && r.answered && c.Sent.Add(deadMin) <= r.answeredSent
 }
 
 // willExpire says whether the pacer's idle limit is still to fire for a silent stream.
@@ -96,57 +97,101 @@ func (r *reading) place(quiet []*callReading) {
 		return
 	}
 	slices.SortStableFunc(quiet, func(a, b *callReading) int {
-		if (a.Tokens > 0) != (b.Tokens > 0) { // streams that have begun have been in the batch
-			if a.Tokens > 0 {
-				return -1
-			}
-			return 1
+		if d := a.turn() - b.turn(); d != 0 {
+			return d
 		}
 		return int(min(max(a.Since-b.Since, -1), 1))
 	})
 	engines, router := r.berths()
 	for _, c := range quiet {
-		stage := ServerRouter
-		for i := range engines {
-			b := &engines[i]
-			if c.Tokens > 0 && b.stage != ServerDecode && b.stage != ServerDecodeWait {
-				break
-			}
-			if b.free > 0 {
-				b.free--
-				stage = b.stage
-				break
-			}
-		}
-		r.settle(c, stage, &router)
+		r.settle(c, r.stageFor(c, engines), &router)
 	}
 }
 
-// berths reads from the gauges how many requests are in each engine stage, the furthest first, less
-// those whose tokens arrive, and how many the router has besides. Where the engines are split, either side
-// counts a request that both have: the decode side's prealloc queue is the prefill side's bootstrap
-// queue, and its transfer queue has what the prefill side queues, computes or still sends.
+// turn orders the quiet calls for the stages: streams that have begun, which have been in the batch;
+// then those whose answer the router has passed on; then those that later ones have overtaken.
+func (c *callReading) turn() int {
+	switch {
+	case c.Tokens > 0:
+		return 0
+	case c.withheld || c.Stage == pacer.StageFirstToken:
+		return 1
+	case c.overtaken:
+		return 2
+	}
+	return 3
+}
+
+// stageFor takes a berth for a call: the furthest that it can be in. One that has been overtaken waits
+// for a handshake rather than for a turn.
+func (r *reading) stageFor(c *callReading, engines []berth) string {
+	if c.overtaken {
+		for i := range engines {
+			if b := &engines[i]; (b.stage == ServerPrealloc || b.stage == ServerBootstrap) && b.free > 0 {
+				b.free--
+				return b.stage
+			}
+		}
+	}
+	for i := range engines {
+		b := &engines[i]
+		if c.Tokens > 0 && b.stage != ServerDecode && b.stage != ServerDecodeWait {
+			break
+		}
+		if b.stage == ServerDecode && c.turn() > 1 && r.gauges.stands(decodeTokens) {
+			continue // without headers it has not had its first token, and the batch makes none
+		}
+		if b.free > 0 {
+			b.free--
+			return b.stage
+		}
+	}
+	return ServerRouter
+}
+
+// engineShare is how many requests the gauges put into one of the engines' stages.
+type engineShare struct {
+	stage string
+	n     float64
+}
+
+// berthsOf reads from gauges how many requests are in each engine stage, the furthest first. Where the
+// engines are split, either side counts a request that both have: the decode side's prealloc queue is
+// the prefill side's bootstrap queue, and its transfer queue has what the prefill side queues, computes
+// or still sends.
+func berthsOf(v func(gaugeIndex) float64) [8]engineShare {
+	inflight, running, queue := v(prefillInflight), v(prefillRunning), v(prefillQueue)
+	return [...]engineShare{
+		{ServerDecode, v(decodeRunning)}, {ServerDecodeWait, v(decodeQueue)},
+		{ServerTransfer, max(0, v(decodeTransfer)-inflight-running-queue)},
+		{ServerInflight, inflight}, {ServerPrealloc, v(decodePrealloc)}, {ServerPrefill, running},
+		{ServerPrefillWait, queue}, {ServerBootstrap, max(0, v(prefillBootstrap)-v(decodePrealloc))},
+	}
+}
+
+// berths reads from the latest gauges how many requests are in each engine stage, less those whose
+// tokens arrive, and how many the router has besides.
 func (r *reading) berths() (engines []berth, router int) {
 	g := &r.gauges
-	n := func(i gaugeIndex) int {
+	all := berthsOf(func(i gaugeIndex) float64 {
 		if g.has(i) {
-			return g.count(i)
+			return float64(g.count(i))
 		}
 		return 0
+	})
+	sum := 0
+	for _, b := range all {
+		n := int(b.n)
+		sum += n
+		if b.stage == ServerDecode {
+			n = max(0, n-r.n[fateMoving])
+		}
+		engines = append(engines, berth{b.stage, n})
 	}
-	decode, wait := n(decodeRunning), n(decodeQueue)
-	inflight, running, queue := n(prefillInflight), n(prefillRunning), n(prefillQueue)
-	transfer := max(0, n(decodeTransfer)-inflight-running-queue)
-	prealloc := n(decodePrealloc)
-	bootstrap := max(0, n(prefillBootstrap)-prealloc)
 	if g.has(routerInFlight) {
-		router = max(0, g.count(routerInFlight)-decode-wait-transfer-inflight-prealloc-running-queue-bootstrap)
+		router = max(0, g.count(routerInFlight)-sum)
 	}
-	return []berth{
-		{ServerDecode, max(0, decode-r.n[fateMoving])}, {ServerDecodeWait, wait}, {ServerTransfer, transfer},
-		{ServerInflight, inflight}, {ServerPrealloc, prealloc}, {ServerPrefill, running},
-		{ServerPrefillWait, queue}, {ServerBootstrap, bootstrap},
-	}, router
+	return engines, router
 }
 
 // settle gives a call the stage it was put into, and the fate that goes with it. router is how many
@@ -157,20 +202,32 @@ func (r *reading) settle(c *callReading, stage string, router *int) {
 	case ServerDecode:
 		c.fate = r.decodeFate(c)
 	case ServerDecodeWait, ServerTransfer, ServerPrealloc:
-		c.fate = fateDecodeWait
-		if !r.decodeMoves() {
-			c.fate = fateDecodeStuck
-		}
+		c.fate = r.waitFate(c, stage)
 	case ServerInflight:
 		c.fate = fateInflight
 	case ServerPrefill, ServerPrefillWait, ServerBootstrap:
-		c.fate = fatePrefill
-		if rate, _, ok := r.gauges.recent[prefillTokens].rate(); ok && rate == 0 {
-			c.fate = fatePrefillStuck
-		}
+		c.fate = r.waitFate(c, stage)
 	default:
 		r.settleOutside(c, router)
 	}
+}
+
+// waitFate judges a call in a queue of an engine. With memory free, a handshake is all that a request
+// in bootstrap or prealloc can wait for while later ones pass.
+func (r *reading) waitFate(c *callReading, stage string) fate {
+	handshake := stage == ServerPrealloc || stage == ServerBootstrap
+	switch {
+	case handshake && c.overtaken && r.memoryFree() && !r.pinned():
+		return fateUnpaired
+	case stage == ServerPrealloc || stage == ServerTransfer || stage == ServerDecodeWait:
+		if !r.decodeMoves() {
+			return fateDecodeStuck
+		}
+		return fateDecodeWait
+	case r.gauges.stands(prefillTokens):
+		return fatePrefillStuck
+	}
+	return fatePrefill
 }
 
 // settleOutside judges a call that no engine accounts for: the router may have it, by its log or by
@@ -193,6 +250,8 @@ func (r *reading) settleOutside(c *callReading, router *int) {
 		r.placeBlind(c)
 	case c.Tokens > 0:
 		c.fate = fateSilent
+	case c.withheld:
+		c.fate = fateWithheld
 	case atRouter:
 		c.fate = fateAtRouter
 	case c.Stage == pacer.StageFirstToken: // its headers came, so it has been there
@@ -209,6 +268,8 @@ func (r *reading) placeBlind(c *callReading) {
 		c.fate = fateOpen
 	case c.Tokens > 0:
 		c.fate = fateSilent
+	case c.withheld:
+		c.fate = fateWithheld
 	default:
 		c.fate = fateUnanswered
 	}

@@ -87,6 +87,10 @@ const (
 	CauseRouterLost        Cause = "router-lost"
 	CauseRateLimit         Cause = "rate-limit"
 	CauseSlowTool          Cause = "slow-tool"
+	CausePinWatchdog       Cause = "pin-watchdog"
+	CauseBadPairing        Cause = "bad-pairing"
+	CauseIgnoredAbort      Cause = "ignored-abort"
+	CauseProxyBuffering    Cause = "proxy-buffering"
 
 	CauseNone    Cause = "none"    // nothing needs explaining
 	CauseUnknown Cause = "unknown" // the evidence does not decide
@@ -96,9 +100,9 @@ const (
 func causes() []cause {
 	return []cause{
 		nestedSlot(), lockOrder(), slotLeak(), silentStream(), toolHang(), connectionDead(), routerLost(),
-		longContextDecode(), inflightPin(), decodeMemory(), commentStream(),
+		badPairing(), longContextDecode(), inflightPin(), decodeMemory(), commentStream(),
 		timeoutCascade(), retryStorm(), routerQueue(),
-		connectionPool(), prefillBottleneck(), decodeSerialized(), lockOverCall(), starvation(),
+		pinWatchdog(), ignoredAbort(), proxyBuffering(), connectionPool(), prefillBottleneck(), decodeSerialized(), lockOverCall(), starvation(),
 		rateLimit(), slowTool(), slowServer(),
 	}
 }

@@ -19,7 +19,7 @@ type histogram struct {
 
 const (
 	bucketBits  = 7
-	bucketCount = (64 - bucketBits) << bucketBits
+	bucketCount = (65 - bucketBits) << bucketBits
 )
 
 // bucketOf returns the bucket of a value. Values below 256 ns have one each; above, the bucket is

@@ -103,8 +103,12 @@ type Gauge struct {
 	PerS float64 `json:"per_s,omitempty"`
 }
 
-// Stalled says that requests were sent and not one was answered.
-func (r *Row) Stalled() bool { return r.Requests.Sent > 0 && r.Requests.OK == 0 && !r.Interrupted }
+// Stalled says that requests were sent and none was answered: all that ended have failed, or nothing
+// arrived at all. A run that was too short for any answer, or whose clients all left, is not stalled.
+func (r *Row) Stalled() bool {
+	c := &r.Requests
+	return c.Sent > 0 && c.OK == 0 && c.Left == 0 && !r.Interrupted && (c.Failed > 0 || r.OutputTokens == 0)
+}
 
 // row sums up a run that has ended, in whatever way.
 func (g *generator) row() *Row {
@@ -181,6 +185,9 @@ func (g *generator) notes() []string {
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if rec.cut > 0 && g.complete {
 		say("%s under way at the end, the oldest for %s: they are in no latency but that of their first token", count(rec.cut, "request was", "requests were"), round(rec.cutOldest))
+	}
+	if rec.ok == 0 && rec.failed == 0 && rec.tokens > 0 {
+		say("no request was answered in full within the run: want a longer one, or answers of fewer tokens")
 	}
 	if g.arrivals != nil && g.atBound {
 		say("all %d clients were busy at times, and requests waited for one: their latencies show it", g.plan.clientsMax())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"example.com/wedge/pacer"
 )
@@ -52,7 +53,7 @@ func (s *shape) read(event []byte, keep bool, r *receipt) (output bool, err erro
 	}
 	// An event that also says something else than text is not a pattern for others.
 	if len(c.Choices) == 1 && c.Usage == nil && c.Choices[0].FinishReason == "" {
-		s.learn(event, &c.Choices[0].Delta)
+		s.learn(event, c)
 	}
 	return r.outputOf(size), nil
 }
@@ -74,12 +75,13 @@ func (s *shape) textOf(event []byte) ([]byte, bool) {
 }
 
 // learn takes an event for the shape of the next ones if its text can be found in it.
-func (s *shape) learn(event []byte, d *delta) {
+func (s *shape) learn(event []byte, c *chunk) {
+	d := &c.Choices[0].Delta
 	field, text := `"content":`, d.Content
 	if text == "" {
 		field, text = `"reasoning_content":`, d.ReasoningContent
 	}
-	if text == "" || d.size() != len(text) {
+	if text == "" || !plain([]byte(text)) {
 		return
 	}
 	at := bytes.Index(event, []byte(field))
@@ -90,24 +92,45 @@ func (s *shape) learn(event []byte, d *delta) {
 	for at < len(event) && event[at] == ' ' {
 		at++
 	}
-	// A key cannot stand inside a string without its quotes being escaped; that it is the right one of
-	// several is seen by its text.
-	if !bytes.HasPrefix(event[at:], []byte(`"`+text+`"`)) || !plain([]byte(text)) {
+	if !bytes.HasPrefix(event[at:], []byte(`"`+text+`"`)) {
 		return
 	}
 	s.event = append(s.event[:0], event...)
 	s.head, s.tail = at+1, len(event)-at-1-len(text)
 	s.keeps = field == `"content":`
+	if !s.holds() {
+		s.head = 0
+	}
+}
+
+// holds says whether another text in the place of this one is all that changes: the place may be that
+// of a key that does not count, and the event may have other text besides.
+func (s *shape) holds() bool {
+	const other = "another text"
+	probe := append(append(append([]byte(nil), s.event[:s.head]...), other...), s.event[len(s.event)-s.tail:]...)
+	c, err := decode(probe)
+	if err != nil || len(c.Choices) != 1 {
+		return false
+	}
+	d := c.Choices[0].Delta
+	if s.keeps && d.Content == other {
+		d.Content = ""
+	} else if !s.keeps && d.ReasoningContent == other {
+		d.ReasoningContent = ""
+	}
+	return d.size()+c.Choices[0].Message.size() == 0
 }
 
 // plain says whether text stands for itself in a JSON string.
 func plain(text []byte) bool {
+	ascii := true
 	for _, b := range text {
 		if b < ' ' || b == '"' || b == '\\' {
 			return false
 		}
+		ascii = ascii && b < utf8.RuneSelf
 	}
-	return true
+	return ascii || utf8.Valid(text)
 }
 
 // outputOf counts the output of an event.

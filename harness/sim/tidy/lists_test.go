@@ -19,6 +19,7 @@ var places = []place{
 	{dir: "repro/compare"},
 	{dir: "repro", real: "assembles runs in either world, also over TCP; reads and writes files"},
 	{dir: "repro/diagnose", only: []string{"harness", "harness/sim", "pacer"}},
+	{dir: "repro/serving/api/bench", real: "measures servers from outside", only: []string{}, std: true},
 	{dir: "repro/serving/api/clients", real: "tests with clients over TCP"},
 	{dir: "repro/serving/api", real: "an HTTP server"},
 	{dir: "repro/load", only: []string{"repro/serving", "repro/serving/api", "repro/serving/engine", "agents/workload", "pacer", "pacer/httpbackend", "harness/fault", "harness/sim"}},

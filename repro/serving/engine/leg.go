@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
 )
@@ -81,7 +83,8 @@ const (
 	StageRetracted                // decode, unified: was running, memory ran out
 	StageDone
 	StageFailed
-	StageAborted // by its client
+	StageAborted // by its client, or lost
+	stageCount
 )
 
 // Stage returns where the leg is, and since when.
@@ -91,13 +94,82 @@ func (l *Leg) Stage() (Stage, sim.Instant) { return l.stage, l.since }
 func (l *Leg) Failure() *Failure { return l.failure }
 
 // Worker returns the worker that the leg was submitted to, and the index of its rank there.
-func (l *Leg) Worker() (*Worker, int) { return l.worker, l.rank }
+func (l *Leg) Worker() (*Worker, int) {
+	if l.rank == nil {
+		return nil, 0
+	}
+	return l.worker, l.rank.index
+}
+
+// Time returns how long the leg has been in a stage so far, without the time in it now.
+func (l *Leg) Time(s Stage) time.Duration { return l.times[s] }
+
+// Gone says whether the engine has forgotten the leg, so that its memory may be used for another.
+func (l *Leg) Gone() bool {
+	return l.ended() && l.timed.pos == 0 && l.leave.pos == 0 && l.stop.pos == 0 && l.queue == nil && !l.pinned
+}
 
 // legState is the engine's side of a leg.
 type legState struct {
 	stage   Stage
 	since   sim.Instant
+	times   [stageCount]time.Duration
 	failure *Failure
 	worker  *Worker
-	rank    int
+	rank    *rank
+	arrived sim.Instant
+	left    bool // its client has
+
+	queue         *fifo // the one it waits in
+	ahead, behind *Leg
+	timed         node // end of the transfer, or release of a pinned entry, or loss of the peer
+	leave         node // the engine notices that the client has left
+	stop          node // in the batch
+
+	slot     bool // holds a metadata slot of prefill, or a request slot of decode
+	kvTokens int  // reserved, but for those in the running batch
+	computed int  // tokens of the prompt
+	deaf     bool // never shakes hands
+	reserved bool // prefill: decode has reserved memory for it
+	sending  bool // decode: the transfer has begun
+	pinned   bool
+	hung     bool // makes no tokens in the batch, or never ends its chunk or transfer
+	doomed   bool // to be dropped when its prompt is computed
+	begun    bool // has had its first token
+
+	base      int   // tokens made when it joined the batch last
+	startStep int64 // steps the batch had finished then
+	factor    float64
+	endTokens int // made, while it is not in the batch
+	endLast   sim.Instant
+}
+
+// enter moves l to a stage.
+func (l *Leg) enter(stage Stage, now sim.Instant) {
+	l.times[l.stage] += now.Sub(l.since)
+	l.stage, l.since = stage, now
+}
+
+// ended says whether the engine is done with l.
+func (l *Leg) ended() bool { return l.stage >= StageDone }
+
+// Made returns how many output tokens a leg has by now, and when the last of them was made.
+func (l *Leg) Made(now sim.Instant) (tokens int, last sim.Instant) {
+	if l.stage != StageDecode || l.hung {
+		return l.endTokens, l.endLast
+	}
+	steps, boundary := l.rank.batch.at(now)
+	if n := steps - l.startStep; n > 0 {
+		return l.base + int(n), boundary
+	}
+	return l.base, l.endLast
+}
+
+// NextToken returns when the next token is due, as things stand, or sim.Never.
+func (l *Leg) NextToken(now sim.Instant) sim.Instant {
+	if l.stage != StageDecode || l.hung {
+		return sim.Never
+	}
+	steps, _ := l.rank.batch.at(now)
+	return l.rank.batch.endOf(max(steps, l.startStep) + 1)
 }

@@ -42,6 +42,7 @@ func runGoOpenAI(t *testing.T, baseURL, name string, patience time.Duration) []t
 		c.whole(req)
 	case callNegative:
 		req := sayGoOpenAI(saying)
+		//lint:ignore SA1019 all clients send the same
 		req.MaxTokens = -1
 		c.whole(req)
 	case callModels:

@@ -1,0 +1,42 @@
+package diagnose
+
+import (
+	"slices"
+	"testing"
+)
+
+// serverCauses are those that lie at the servers, or on the way to them, and show themselves to the
+// agents in much the same way: nothing comes.
+var serverCauses = []Cause{
+	CauseSilentStream, CauseCommentStream, CauseConnectionDead, CauseRouterLost, CauseBadPairing, CauseInflightPin, CausePinWatchdog,
+	CauseDecodeMemory, CauseLongContextDecode, CauseTimeoutCascade, CauseRetryStorm, CauseRouterQueue, CauseIgnoredAbort,
+	CauseProxyBuffering, CausePrefillBottleneck, CauseDecodeSerialized,
+}
+
+// alsoSeen are the pairs of which both are seen in a story: its own cause, and another that explains
+// less of it.
+var alsoSeen = map[string][]Cause{
+	"pin-watchdog": {CauseRouterLost}, // prefill works again, and its gauge lacks some
+}
+
+// TestNeighbours: what is told of one cause is not claimed by its neighbours.
+func TestNeighbours(t *testing.T) {
+	told := map[Cause]bool{}
+	for _, st := range stories() {
+		if !slices.Contains(serverCauses, st.cause) {
+			continue
+		}
+		told[st.cause] = true
+		v := st.verdict()
+		for _, h := range v.Hypotheses {
+			if h.Status == Supported && h.Cause != st.cause && slices.Contains(serverCauses, h.Cause) && !slices.Contains(alsoSeen[st.name], h.Cause) {
+				t.Errorf("%s: %s claims it too\n%s", st.name, h.Cause, transcript(&v))
+			}
+		}
+	}
+	for _, c := range serverCauses {
+		if !told[c] {
+			t.Errorf("no story of %s", c)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package diagnose
+
+import (
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
+)
+
+// pins is what the samples show of entries that stay in the prefill engine's inflight queue: stretches
+// of time in which the queue has something in it and the engine computes nothing. The zero value is
+// none.
+type pins struct {
+	ended   int           // stretches of pauseMin or more that were followed by work
+	open    bool          // one goes on at the end
+	longest time.Duration // of all of them
+	inStall time.Duration // how much of them lies within the stall
+	entries float64       // the most that were in the queue all through one of them
+}
+
+// any says whether there was one.
+func (p *pins) any() bool { return p.open || p.ended > 0 }
+
+// stretch is one under observation.
+type stretch struct {
+	from, to sim.Instant
+	tokens   float64 // of the counter
+	least    float64 // entries
+	under    bool    // under way
+}
+
+// readPins looks through all samples, those that were taken after the capture included.
+func (r *reading) readPins() pins {
+	var p pins
+	var s stretch
+	start := r.now.At.Add(-max(0, r.now.StalledFor))
+	for _, samples := range [...][]harness.Sample{r.now.Samples, r.now.After} {
+		for i := range samples {
+			r.watchPin(&p, &s, &samples[i], start)
+		}
+	}
+	p.add(&s, start, false)
+	return p
+}
+
+// watchPin takes in a sample.
+func (r *reading) watchPin(p *pins, s *stretch, at *harness.Sample, start sim.Instant) {
+	inflight, okInflight := valueOf(at, harness.GaugePrefillInflight)
+	tokens, okTokens := valueOf(at, harness.GaugePrefillTokens)
+	switch {
+	case !okInflight || !okTokens || at.At < s.to:
+		return
+	case s.under && tokens > s.tokens || s.under && inflight == 0:
+		p.add(s, start, true) // a queue that is empty has been brought up to date, so something was released
+		*s = stretch{}
+	}
+	switch {
+	case inflight < 1 || at.Sent <= 0:
+		*s = stretch{}
+	case !s.under:
+		*s = stretch{from: at.At, to: at.At, tokens: tokens, least: inflight, under: true}
+	default:
+		s.to, s.least = at.At, min(s.least, inflight)
+	}
+}
+
+// add takes in a stretch that has ended, or that goes on.
+func (p *pins) add(s *stretch, start sim.Instant, ended bool) {
+	length := s.to.Sub(s.from)
+	if !s.under || length < pauseMin {
+		return
+	}
+	if ended {
+		p.ended++
+	} else {
+		p.open = true
+	}
+	p.longest, p.entries = max(p.longest, length), max(p.entries, s.least)
+	p.inStall += max(0, s.to.Sub(max(s.from, start)))
+}
+
+// valueOf returns a gauge of a sample.
+func valueOf(s *harness.Sample, name string) (v float64, ok bool) {
+	for _, g := range s.Gauges {
+		if g.Name == name {
+			return g.Value, g.Value >= 0
+		}
+	}
+	return 0, false
+}
+
+// pinsMayBe says whether a pin can be what is seen, and refutes it or leaves it open if not: somebody
+// must have left a request early, since that is what pins are made of.
+func (r *reading) pinsMayBe(j *judgement) bool {
+	inflight := &r.gauges.recent[prefillInflight]
+	run, _ := r.leftEarly()
+	switch {
+	case r.sides.Sent == 0:
+		j.refute("no request is at the servers")
+	case !inflight.ok():
+		j.open(0, "prefill_inflight over half a minute, while requests are out and after")
+	case !r.pins.any() && inflight.min == 0:
+		j.refute("prefill_inflight was 0 at least once, %s", r.gauges.told(prefillInflight))
+	case !r.pins.any():
+		j.open(0.1, "prefill_inflight after the agents have stopped: is there a floor above 0?")
+		j.pro("%s, never 0", r.gauges.told(prefillInflight))
+		j.con("prefill was not seen to stand still with it for %s or more: transfers take a while", secs(pauseMin))
+	case run == 0 && r.gauges.stall[engineAborted].last == 0:
+		j.open(0.2*r.share(r.stuck()), "the transfers' own log at prefill and decode: why does nothing arrive?")
+		j.pro("%s, never 0", r.gauges.told(prefillInflight))
+		j.con("no agent has left a request early in this run, and only an abort pins an entry: a transfer that hangs looks like this")
+	default:
+		return true
+	}
+	return false
+}
+
+// pinObservations adds what speaks for entries that are pinned.
+func (r *reading) pinObservations(j *judgement) {
+	p := &r.pins
+	j.pro("prefill computed nothing for %s while prefill_inflight was %s or more", secs(p.longest), num(p.entries))
+	run, stall := r.leftEarly()
+	if run > 0 {
+		j.pro("agents have left %s before their end in this run, %d in the stall: an abort in that queue is what pins an entry", count(run, "request"), stall)
+	}
+	if s := &r.gauges.stall[engineAborted]; s.ok() && s.last > 0 {
+		j.pro("engine_aborted_total is %s", num(s.last))
+	}
+	waiting := r.sum(fateInflight, fatePrefillStuck, fateDecodeStuck, fateAtRouter)
+	if entries := int(p.entries); entries > waiting {
+		j.pro("there are more entries in the queue than agents that wait for a first token: %d and %d", entries, waiting)
+	}
+}
