@@ -257,7 +257,10 @@ func TestToolCalls(t *testing.T) {
 
 // TestLongAnswer checks an answer that is longer than the text that all answers are cut from.
 func TestLongAnswer(t *testing.T) {
-	su := setup{model: serving.Model{Output: func(string, int, int) (int, int) { return 170_000, 140_000 }}}
+	su := setup{
+		cfg:   func(c *serving.Config) { c.Router.RequestTimeout = 0 },
+		model: serving.Model{Output: func(string, int, int) (int, int) { return 170_000, 140_000 }},
+	}
 	su.run(t, 1, func(p *play) {
 		a := p.chat(p.ctx, "r", prompt(10, 0))
 		p.must(a.err)

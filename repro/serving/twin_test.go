@@ -124,6 +124,7 @@ func twinSchedule(seed uint64) (serving.Config, []*twinJob, []sim.Instant) {
 	cfg.Prefill.ChunkTokens, cfg.Prefill.RequestsMax = 1_000_000, 0
 	cfg.Transfer = engine.TransferConfig{}
 	cfg.Decode.RequestsMax = 0
+	cfg.Abort, cfg.Gauges.Exact = engine.AbortConfig{}, true
 	cfg.Decode.RunningMax = 1 + draw.IntN(12)
 	cfg.Decode.StepBase = time.Duration(draw.IntN(30)) * time.Millisecond
 	cfg.Decode.StepPerRequest = time.Duration(draw.IntN(2000)) * time.Microsecond
