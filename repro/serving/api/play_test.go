@@ -226,10 +226,13 @@ func (p *play) body(answer string) (status int, body string) {
 
 const chatPath = "/v1/chat/completions"
 
+// created matches an instant in an answer, which depends on the machine.
+var created = regexp.MustCompile(`"created":\d+`)
+
 // golden compares text with a file in testdata, or rewrites the file. Instants depend on the machine.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
-	text = regexp.MustCompile(`"created":\d+`).ReplaceAllString(text, `"created":0`)
+	text = created.ReplaceAllString(text, `"created":0`)
 	text = regexp.MustCompile(`Date: [^\r]*`).ReplaceAllString(text, "Date: DATE")
 	path := filepath.Join("testdata", name)
 	if *update {
