@@ -165,11 +165,14 @@ type Gauge struct {
 // Sample is one reading of the gauges, with the load it was taken under: a gauge that reads 0 says
 // nothing unless something was asked of the servers.
 type Sample struct {
-	At     sim.Instant `json:"at_ns"`
-	Sent   int         `json:"sent"`   // attempts that had been sent and not ended, by the agents' count
-	Calls  int         `json:"calls"`  // calls that had begun and not ended, by the agents' count; also those that wait for a slot
-	Gauges []Gauge     `json:"gauges"` // in a fixed order; empty if the servers could not be read
-	Err    string      `json:"error,omitempty"`
+	At    sim.Instant `json:"at_ns"`
+	Sent  int         `json:"sent"`  // attempts that had been sent and not ended, by the agents' count
+	Calls int         `json:"calls"` // calls that had begun and not ended, by the agents' count; also those that wait for a slot
+	// Streaming is how many of Sent had had their response headers. A decode engine that has more in its
+	// batch works for somebody else, or on something that does not show.
+	Streaming int     `json:"streaming"`
+	Gauges    []Gauge `json:"gauges"` // in a fixed order; empty if the servers could not be read
+	Err       string  `json:"error,omitempty"`
 }
 
 // RouterView is what the router's log says: requests with a started line, and those without a

@@ -131,7 +131,11 @@ type readings struct {
 	under    string // what the recent readings rest on
 
 	grew   [gaugeCount]sim.Instant // of counters: when they were last seen to have grown, in all samples; 0: never
-	excess stat                    // over the recent window: requests that the engines had beyond those that the agents had out
+	excess stat                    // over the recent window: requests that the decode side had beyond those that the agents had out
+	// unseen is how many requests were in the decode batch beyond those that had had their headers: the
+	// least of the latest few samples that are known to be up to date, since decode had made tokens.
+	unseen float64
+	fresh  []float64 // of these samples, the latest last
 }
 
 // readGauges reads the samples of an evidence.
@@ -150,6 +154,9 @@ func readGauges(ev *harness.Evidence) readings {
 		}
 	}
 	r.under = r.conditions()
+	if n := len(r.fresh); n >= freshSamples {
+		r.unseen = slices.Min(r.fresh[n-freshSamples:])
+	}
 	return r
 }
 
@@ -162,6 +169,9 @@ func (r *readings) watch(s *harness.Sample, latest *[gaugeCount]float64) {
 		}
 		if latest[i] > 0 && g.Value > latest[i] {
 			r.grew[i] = s.At
+			if _, headed, ok := beyond(s); ok && i == decodeTokens {
+				r.fresh = append(r.fresh, headed)
+			}
 		}
 		latest[i] = g.Value
 	}
@@ -184,8 +194,8 @@ func (r *readings) read(s *harness.Sample, recent bool) {
 	}
 	if recent {
 		r.load(s)
-		if n, ok := atEngines(s); ok {
-			r.excess.add(s.At, max(0, n-float64(s.Sent)))
+		if sent, _, ok := beyond(s); ok {
+			r.excess.add(s.At, sent)
 		}
 	}
 	for _, g := range s.Gauges {
@@ -217,19 +227,21 @@ func (r *readings) count(i gaugeIndex) int {
 // has says whether a gauge was read lately under load.
 func (r *readings) has(i gaugeIndex) bool { return r.recent[i].ok() }
 
-// atEngines is how many requests the engines have in all by one sample.
-func atEngines(s *harness.Sample) (n float64, ok bool) {
-	var v [gaugeCount]float64
-	for _, g := range s.Gauges {
-		if i, known := gaugeOf(g.Name); known && g.Value >= 0 && !math.IsInf(g.Value, 0) {
-			v[i] = g.Value
-			ok = ok || i == decodeRunning
+// beyond compares the decode side of one sample with the agents' count: how many requests it has more
+// than they have out, and how many are in its batch more than have had their headers. The decode side
+// has a part of each request from its dispatch on, and shows all of it at one instant.
+func beyond(s *harness.Sample) (sent, headed float64, ok bool) {
+	running, ok := valueOf(s, harness.GaugeDecodeRunning)
+	if !ok {
+		return 0, 0, false
+	}
+	all := running
+	for _, name := range [...]string{harness.GaugeDecodePrealloc, harness.GaugeDecodeTransfer, harness.GaugeDecodeQueue} {
+		if v, ok := valueOf(s, name); ok {
+			all += v
 		}
 	}
-	for _, b := range berthsOf(func(i gaugeIndex) float64 { return v[i] }) {
-		n += b.n
-	}
-	return n, ok
+	return max(0, all-float64(s.Sent)), max(0, running-float64(s.Streaming)), true
 }
 
 // stands says whether a counter was seen, and not seen to move lately.

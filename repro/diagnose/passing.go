@@ -63,9 +63,6 @@ func (r *reading) memoryFree() bool {
 	return !kv.ok() || kv.max < memoryHigh
 }
 
-// pinned says whether the prefill engine's inflight queue has had something in it all the time.
-func (r *reading) pinned() bool { return r.gauges.recent[prefillInflight].min >= 1 }
-
 // together is a set of streams whose last bytes came at the same instant.
 type together struct {
 	n           int

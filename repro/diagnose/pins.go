@@ -8,7 +8,9 @@ import (
 )
 
 // pins is what the samples show of entries that stay in the prefill engine's inflight queue: stretches
-// of time in which the queue has something in it and the engine computes nothing. The zero value is
+// of time in which the queue has something in it, requests have memory at decode and wait for prefill,
+// and the engine computes nothing. The gauge alone shows nothing: it is written when a chunk has just
+// entered the queue, and stays so while the engine stands still for any other reason. The zero value is
 // none.
 type pins struct {
 	ended   int           // stretches of pauseMin or more that were followed by work
@@ -55,13 +57,22 @@ func (r *reading) watchPin(p *pins, s *stretch, at *harness.Sample, start sim.In
 		*s = stretch{}
 	}
 	switch {
-	case inflight < 1 || at.Sent <= 0:
+	case inflight < 1 || at.Sent <= 0 || !waitsForPrefill(at):
 		*s = stretch{}
 	case !s.under:
 		*s = stretch{from: at.At, to: at.At, tokens: tokens, least: inflight, under: true}
 	default:
 		s.to, s.least = at.At, min(s.least, inflight)
 	}
+}
+
+// waitsForPrefill says whether requests that have all that decode has to give them wait for prefill:
+// they are in its queue, or in bootstrap without being in decode's prealloc, or decode waits for their
+// memory.
+func waitsForPrefill(s *harness.Sample) bool {
+	v := func(name string) float64 { n, _ := valueOf(s, name); return n }
+	handshake := v(harness.GaugeDecodePrealloc)
+	return v(harness.GaugePrefillQueue)+v(harness.GaugeDecodeTransfer)+max(0, v(harness.GaugePrefillBootstrap)-handshake) > handshake
 }
 
 // add takes in a stretch that has ended, or that goes on.

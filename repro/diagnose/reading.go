@@ -100,9 +100,9 @@ func newReading(now, before *harness.Evidence) *reading {
 		r.calls[i] = callReading{CallState: c, line: r.lines.of[i], atRouter: r.lines.of[i] == lineStarted, gone: r.lines.denies(i, c)}
 	}
 	r.readAnswers()
+	r.pins = r.readPins()
 	r.readCalls()
 	r.cut = r.stoppedTogether()
-	r.pins = r.readPins()
 	r.readAgents()
 	r.tools = r.readTools()
 	r.conns = r.readConnections()

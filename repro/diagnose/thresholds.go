@@ -80,6 +80,9 @@ const (
 	recentFor = 30 * time.Second
 	// recentSamples is the least number of samples in that window, for slow samplers.
 	recentSamples = 3
+	// freshSamples is how many samples must agree on what is in the decode batch: it brings its gauges up
+	// to date every few seconds, and calls come and go meanwhile.
+	freshSamples = 3
 	// stillMin is the shortest window in which an unmoved counter is called still: a prefill chunk
 	// takes up to 6 s.
 	stillMin = 10 * time.Second

@@ -84,8 +84,9 @@ func (r *reading) willExpire(c *callReading) bool {
 
 // berth is a server-side stage with the number of requests that the gauges put there.
 type berth struct {
-	stage string
-	free  int
+	stage  string
+	free   int
+	unseen int // of a decode batch that stands still: see readings
 }
 
 // place puts the quiet calls that the router has, or may have, into the engines' stages.
@@ -102,9 +103,28 @@ func (r *reading) place(quiet []*callReading) {
 		}
 		return int(min(max(a.Since-b.Since, -1), 1))
 	})
-	engines, router := r.berths()
-	for _, c := range quiet {
-		r.settle(c, r.stageFor(c, engines), &router)
+	engines := r.berths()
+	sum, placed := 0, r.n[fateMoving]
+	for _, b := range engines {
+		sum += b.free
+	}
+	stages := make([]string, len(quiet))
+	for i, c := range quiet {
+		if stages[i] = r.stageFor(c, engines); stages[i] != ServerRouter {
+			placed++
+		}
+	}
+	// What the router counts and the engines do not. Gauges of engines that stand still may have
+	// requests that have gone since.
+	if sum += r.n[fateMoving]; r.gauges.stands(prefillTokens) || r.gauges.stands(decodeTokens) {
+		sum = min(sum, placed)
+	}
+	router := 0
+	if r.gauges.has(routerInFlight) {
+		router = max(0, r.gauges.count(routerInFlight)-sum)
+	}
+	for i, c := range quiet {
+		r.settle(c, stages[i], &router)
 	}
 }
 
@@ -139,7 +159,12 @@ func (r *reading) stageFor(c *callReading, engines []berth) string {
 			break
 		}
 		if b.stage == ServerDecode && c.turn() > 1 && r.gauges.stands(decodeTokens) {
-			continue // without headers it has not had its first token, and the batch makes none
+			// Without headers it has not had its first token, and the batch makes none: only what was in
+			// it without headers while its gauge was up to date can still be in it.
+			if b.unseen == 0 {
+				continue
+			}
+			b.unseen--
 		}
 		if b.free > 0 {
 			b.free--
@@ -158,20 +183,21 @@ type engineShare struct {
 // berthsOf reads from gauges how many requests are in each engine stage, the furthest first. Where the
 // engines are split, either side counts a request that both have: the decode side's prealloc queue is
 // the prefill side's bootstrap queue, and its transfer queue has what the prefill side queues, computes
-// or still sends.
+// or still sends, and what waits in bootstrap for a slot.
 func berthsOf(v func(gaugeIndex) float64) [8]engineShare {
 	inflight, running, queue := v(prefillInflight), v(prefillRunning), v(prefillQueue)
+	ready := max(0, v(prefillBootstrap)-v(decodePrealloc))
 	return [...]engineShare{
 		{ServerDecode, v(decodeRunning)}, {ServerDecodeWait, v(decodeQueue)},
-		{ServerTransfer, max(0, v(decodeTransfer)-inflight-running-queue)},
+		{ServerTransfer, max(0, v(decodeTransfer)-inflight-running-queue-ready)},
 		{ServerInflight, inflight}, {ServerPrealloc, v(decodePrealloc)}, {ServerPrefill, running},
-		{ServerPrefillWait, queue}, {ServerBootstrap, max(0, v(prefillBootstrap)-v(decodePrealloc))},
+		{ServerPrefillWait, queue}, {ServerBootstrap, ready},
 	}
 }
 
 // berths reads from the latest gauges how many requests are in each engine stage, less those whose
-// tokens arrive, and how many the router has besides.
-func (r *reading) berths() (engines []berth, router int) {
+// tokens arrive.
+func (r *reading) berths() []berth {
 	g := &r.gauges
 	all := berthsOf(func(i gaugeIndex) float64 {
 		if g.has(i) {
@@ -179,19 +205,15 @@ func (r *reading) berths() (engines []berth, router int) {
 		}
 		return 0
 	})
-	sum := 0
-	for _, b := range all {
-		n := int(b.n)
-		sum += n
+	engines := make([]berth, len(all))
+	for i, b := range all {
+		engines[i] = berth{stage: b.stage, free: int(b.n)}
 		if b.stage == ServerDecode {
-			n = max(0, n-r.n[fateMoving])
+			engines[i].free = max(0, int(b.n)-r.n[fateMoving])
+			engines[i].unseen = int(g.unseen)
 		}
-		engines = append(engines, berth{b.stage, n})
 	}
-	if g.has(routerInFlight) {
-		router = max(0, g.count(routerInFlight)-sum)
-	}
-	return engines, router
+	return engines
 }
 
 // settle gives a call the stage it was put into, and the fate that goes with it. router is how many
@@ -205,6 +227,9 @@ func (r *reading) settle(c *callReading, stage string, router *int) {
 		c.fate = r.waitFate(c, stage)
 	case ServerInflight:
 		c.fate = fateInflight
+		if !r.gauges.stands(prefillTokens) {
+			c.fate = fatePrefill
+		}
 	case ServerPrefill, ServerPrefillWait, ServerBootstrap:
 		c.fate = r.waitFate(c, stage)
 	default:
@@ -213,11 +238,12 @@ func (r *reading) settle(c *callReading, stage string, router *int) {
 }
 
 // waitFate judges a call in a queue of an engine. With memory free, a handshake is all that a request
-// in bootstrap or prealloc can wait for while later ones pass.
+// in bootstrap or prealloc can wait for while later ones pass. An entry in the inflight queue is no sign
+// of anything while prefill works: the gauge is written when a chunk has just entered it.
 func (r *reading) waitFate(c *callReading, stage string) fate {
 	handshake := stage == ServerPrealloc || stage == ServerBootstrap
 	switch {
-	case handshake && c.overtaken && r.memoryFree() && !r.pinned():
+	case handshake && c.overtaken && r.memoryFree() && !r.pins.any():
 		return fateUnpaired
 	case stage == ServerPrealloc || stage == ServerTransfer || stage == ServerDecodeWait:
 		if !r.decodeMoves() {
@@ -293,10 +319,12 @@ func (r *reading) decodeFate(c *callReading) fate {
 		return fateOpen
 	case rate == 0:
 		return fateDecodeHung
-	case c.Tokens > 0 && r.n[fateMoving] > 0 && rate < servedMargin*r.visibleRate():
-		return fateOpen // what is produced may all be for the others
+	case r.n[fateMoving] == 0 || rate >= servedMargin*r.visibleRate():
+		return fateServed
+	case c.overtaken && r.gauges.unseen >= 1:
+		return fateDecodeHung // what is produced is all for the others, for as long as theirs took and longer
 	}
-	return fateServed
+	return fateOpen // what is produced may all be for the others
 }
 
 // visibleRate is what the moving streams receive together, in tokens a second.
