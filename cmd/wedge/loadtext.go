@@ -165,6 +165,8 @@ func digits(seconds float64) string {
 	switch {
 	case seconds == 0:
 		return "0"
+	case seconds < 0.000001:
+		return "<0.000001"
 	case seconds < 0.0001:
 		return fmt.Sprintf("%.6f", seconds)
 	case seconds < 0.1:
