@@ -23,13 +23,13 @@ func (x *exchange) listFaults() {
 // putFault answers PUT /wedge/faults/{id}: it switches a fault on, in the place of one with the same
 // id if there is one. Whether it fires is drawn as ever: by the run's seed, its id and the request's.
 func (x *exchange) putFault() {
-	body, f := x.readBody()
+	r, f := x.readBody()
 	if f != nil {
 		x.fail(f)
 		return
 	}
-	defer x.keepBody(body)
-	parsed, err := ParseFault(body.Bytes(), x.faultID())
+	defer x.keepReader(r)
+	parsed, err := ParseFault(r.body.Bytes(), x.faultID())
 	if x.stack.Faults() == nil {
 		err = errors.New("these servers were made without a set of faults, so that none can be switched on")
 	}

@@ -44,12 +44,12 @@ func (x *exchange) chat() {
 }
 
 func (x *exchange) question() (*question, *failure) {
-	body, f := x.readBody()
+	r, f := x.readBody()
 	if f != nil {
 		return nil, f
 	}
-	defer x.keepBody(body)
-	q, f := parse(body.Bytes(), x.id, x.model, x.stack.Config().Model.ContextTokensMax)
+	defer x.keepReader(r)
+	q, f := r.parse(x.id, x.model, x.stack.Config().Model.ContextTokensMax)
 	if f != nil {
 		return nil, f
 	}

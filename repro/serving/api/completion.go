@@ -11,7 +11,8 @@ import (
 
 // completion sends an answer in one piece. It is complete: the headers were due.
 func (x *exchange) completion(h *serving.Handle) {
-	var parts []serving.Part
+	var few [4]serving.Part // as most answers have
+	parts := few[:0]
 	for {
 		part, _, err := h.Take()
 		if err != nil {

@@ -181,8 +181,9 @@ func (x *exchange) fail(f *failure) {
 // whole answers with a JSON document in one piece.
 func (x *exchange) whole(status int, body []byte) {
 	h := x.out.Header()
-	h["Content-Type"] = []string{"application/json"}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Content-Type"] = x.types.json
+	x.values[1] = strconv.Itoa(len(body))
+	h["Content-Length"] = x.values[1:2:2]
 	x.begin(status)
 	_, _ = x.out.Write(body) // an error means that the client has gone
 }

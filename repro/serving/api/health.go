@@ -56,17 +56,17 @@ func (x *exchange) probe(workers ...*engine.Worker) {
 // abortRequest answers POST /abort_request: it aborts the requests whose ids begin with rid, or all,
 // at one worker or, at the router's port, at all of them.
 func (x *exchange) abortRequest() {
-	body, f := x.readBody()
+	r, f := x.readBody()
 	if f != nil {
 		x.fail(f)
 		return
 	}
-	defer x.keepBody(body)
+	defer x.keepReader(r)
 	var which struct {
 		RID string `json:"rid"`
 		All bool   `json:"abort_all"`
 	}
-	if err := json.Unmarshal(body.Bytes(), &which); err != nil {
+	if err := json.Unmarshal(r.body.Bytes(), &which); err != nil {
 		x.fail(badRequest(explain(err)))
 		return
 	}

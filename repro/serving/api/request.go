@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,16 +77,16 @@ type question struct {
 	continuousUsage bool // all of its chunks are to have what there is of it
 }
 
-// parse reads the body of a chat request. Nothing of what it returns points into the body, or keeps
+// parse reads the body of a chat request. Nothing of what it returns points into the reader, or keeps
 // its messages.
-func parse(body []byte, id, model string, contextTokensMax int) (*question, *failure) {
+func (r *reader) parse(id, model string, contextTokensMax int) (*question, *failure) {
+	body, c := r.body.Bytes(), &r.chat
 	if !utf8.Valid(body) {
 		return nil, badRequest("The request body is not valid UTF-8.")
 	}
-	var c chatRequest
-	if !scanChat(body, &c) {
-		c = chatRequest{}
-		if err := json.Unmarshal(body, &c); err != nil {
+	if !scanChat(body, c) {
+		*c = chatRequest{}
+		if err := json.Unmarshal(body, c); err != nil {
 			return nil, badRequest(explain(err))
 		}
 	}
@@ -97,12 +98,11 @@ func parse(body []byte, id, model string, contextTokensMax int) (*question, *fai
 			return nil, badRequest(problem)
 		}
 	}
-	converted, err := c.convert()
-	if err != nil {
+	if err := c.convert(&r.out); err != nil {
 		return nil, badRequest(err.Error())
 	}
 	q := &question{
-		Request: serving.NewRequest(id, converted),
+		Request: serving.NewRequest(id, &r.out),
 		usage:   c.StreamOptions.IncludeUsage, continuousUsage: c.StreamOptions.ContinuousUsageStats,
 	}
 	q.Prompt.Tool = strings.Clone(q.Prompt.Tool) // a slice of a message, which it would keep
@@ -174,28 +174,26 @@ func (p *sampling) refuse() string {
 	return ""
 }
 
-// convert turns the request into the form that serving reads.
-func (c *chatRequest) convert() (*openai.ChatCompletionRequest, error) {
-	out := &openai.ChatCompletionRequest{
-		User:                c.User,
-		Stream:              c.Stream,
-		MaxCompletionTokens: cmp.Or(c.MaxCompletionTokens, c.MaxTokens),
-		Messages:            make([]openai.ChatCompletionMessage, len(c.Messages)),
-	}
+// convert turns the request into the form that serving reads: out, which has nothing in it but room
+// for messages.
+func (c *chatRequest) convert(out *openai.ChatCompletionRequest) error {
+	out.User, out.Stream = c.User, c.Stream
+	out.MaxCompletionTokens = cmp.Or(c.MaxCompletionTokens, c.MaxTokens)
+	out.Messages = slices.Grow(out.Messages, len(c.Messages))[:len(c.Messages)]
 	for i := range c.Messages {
 		if err := c.Messages[i].convert(&out.Messages[i]); err != nil {
-			return nil, fmt.Errorf("messages.%d.%w", i, err)
+			return fmt.Errorf("messages.%d.%w", i, err)
 		}
 	}
 	if string(c.ToolChoice) == `"none"` {
-		return out, nil
+		return nil
 	}
 	for i := range c.Tools {
 		if f := c.Tools[i].Function; f != nil {
 			out.Tools = append(out.Tools, openai.Tool{Function: &openai.FunctionDefinition{Name: f.Name}})
 		}
 	}
-	return out, nil
+	return nil
 }
 
 func (m *message) convert(out *openai.ChatCompletionMessage) error {

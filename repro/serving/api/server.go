@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,11 +28,13 @@ type Server struct {
 	since   sim.Instant      // when it was made
 	hold    time.Duration    // the flush interval on the world's clock
 	routes  *routes
+	types   headerValues
 	metrics *metrics
 	ids     sim.Stream    // of the ids that are made up; never advanced
 	idsMade atomic.Uint64 // number of these
-	buffers sync.Pool     // of *[]byte: answers in the making
-	bodies  sync.Pool     // of *bytes.Buffer: bodies of requests
+	dates   atomic.Pointer[date]
+	buffers sync.Pool // of *[]byte: answers in the making
+	readers sync.Pool // of *reader: requests in the reading
 
 	listening
 }
@@ -56,6 +59,7 @@ func New(w *sim.Wall, stack *serving.Stack, cfg Config) (*Server, error) {
 		hold:    cfg.hold(w.Scale()),
 		ids:     w.Stream("api", "request ids"),
 		routes:  newRoutes(),
+		types:   headerValues{[]string{"application/json"}, []string{"text/event-stream"}, []string{"chunked"}},
 	}
 	s.metrics = newMetrics(s)
 	s.life, s.cut = context.WithCancelCause(context.Background())
@@ -75,6 +79,7 @@ type exchange struct {
 	arrived sim.Instant
 	// errorCode is that of the router's errors, for the metrics; empty: none
 	errorCode string
+	values    [2]string // of the headers X-Request-Id and Content-Length, which are slices of it
 }
 
 // ServeHTTP implements http.Handler.
@@ -88,10 +93,11 @@ func (s *Server) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	header := out.Header()
 	if x.face.kind == faceRouter {
 		x.id, x.idGiven = s.requestID(in.Header, to.idPrefix())
-		header["X-Request-Id"] = []string{x.id}
+		x.values[0] = x.id
+		header["X-Request-Id"] = x.values[0:1:1]
 	}
 	// Of the run's clock, since a Retry-After that is a date is too.
-	header["Date"] = []string{x.arrived.Time().Format(http.TimeFormat)}
+	header["Date"] = s.date(x.arrived)
 	serve := to.handler(in.Method)
 	switch {
 	case !s.allowed(in.Header):
@@ -105,6 +111,25 @@ func (s *Server) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	default:
 		serve(x)
 	}
+}
+
+// headerValues are values of headers that many answers share. Nobody may change them.
+type headerValues struct{ json, events, chunked []string }
+
+// date is the value of the header Date, which is good for a second.
+type date struct {
+	second int64 // of the run's clock
+	values []string
+}
+
+func (s *Server) date(now sim.Instant) []string {
+	t := now.Time()
+	d := s.dates.Load()
+	if d == nil || d.second != t.Unix() { // several may find it so: they make the same
+		d = &date{t.Unix(), []string{t.Format(http.TimeFormat)}}
+		s.dates.Store(d)
+	}
+	return slices.Clip(d.values)
 }
 
 // idHeaders are where the router looks for the id of a request, in this order.

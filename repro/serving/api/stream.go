@@ -60,10 +60,10 @@ func (st *stream) take() (serving.Part, sim.Instant, error) {
 // run sends the answer event by event. Its headers are due.
 func (st *stream) run(ctx context.Context) {
 	header := st.out.Header()
-	header["Content-Type"] = []string{"text/event-stream"}
+	header["Content-Type"] = st.types.events
 	if st.in.ProtoMajor == 1 {
 		// Otherwise net/http would give an answer that is complete at once a Content-Length.
-		header["Transfer-Encoding"] = []string{"chunked"}
+		header["Transfer-Encoding"] = st.types.chunked
 	}
 	st.begin(http.StatusOK)
 	st.due = st.instantOf(st.h)
