@@ -205,6 +205,7 @@ func inBubble(t *testing.T, p Plan, handler http.HandlerFunc, check func(t *test
 		if err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // until the server knows of those who have left
 		check(t, r)
 		client.client.CloseIdleConnections()
 		_ = server.Close()
