@@ -27,6 +27,7 @@ func TestBytes(t *testing.T) {
 	for _, test := range []struct{ name, body string }{
 		{"stream", fmt.Sprintf(sayHello, true)},
 		{"stream-call", fmt.Sprintf(writeOne, true)},
+		{"stream-usage", strings.Replace(fmt.Sprintf(writeOne, true), `"stream"`, `"stream_options":{"continuous_usage_stats":true},"stream"`, 1)},
 		{"whole", fmt.Sprintf(sayHello, false)},
 		{"whole-call", fmt.Sprintf(writeOne, false)},
 	} {

@@ -19,6 +19,15 @@ func ReadPage(text []byte) ([]serving.Gauge, error) {
 // AppendString is appendString.
 func AppendString(b []byte, s string) []byte { return appendString(b, s) }
 
+// Lateness returns the overhead of writes that were so late.
+func Lateness(all ...time.Duration) Overhead {
+	var l lag
+	for _, late := range all {
+		l.add(late)
+	}
+	return l.overhead()
+}
+
 // Hold is Config.hold.
 func (c Config) Hold(scale float64) time.Duration { return c.hold(scale) }
 

@@ -124,7 +124,7 @@ func explain(err error) string {
 	case errors.As(err, &mismatch) && mismatch.Field == "":
 		return fmt.Sprintf("The request body is a JSON %s, want an object.", mismatch.Value)
 	case errors.As(err, &mismatch):
-		return fmt.Sprintf("%s: a JSON %s is not allowed here.", mismatch.Field, mismatch.Value)
+		return fmt.Sprintf("%s: a JSON %s is not allowed here.", strings.TrimPrefix(mismatch.Field, "sampling."), mismatch.Value)
 	}
 	return fmt.Sprintf("The request body is not valid JSON: %v.", err)
 }
