@@ -97,15 +97,14 @@ func (r *rank) lookAtTransfers() {
 	}
 }
 
-// fillBatch moves legs into the running batch while there is room. It returns whether that has made
-// room for others.
-func (r *rank) fillBatch() (room bool) {
+// fillBatch moves legs into the running batch while there is room, and returns whether it has moved any.
+func (r *rank) fillBatch() (moved bool) {
 	limit := r.runningMax()
 	for l := r.decodeWait.head; l != nil && r.batch.size < limit; l = r.decodeWait.head {
 		r.join(l)
-		room = room || !l.inBatch
+		moved = true
 	}
-	return room
+	return moved
 }
 
 // runningMax is how many legs the batch may have.
