@@ -80,7 +80,9 @@ func TestKeepAliveRace(t *testing.T) {
 // TestProxyBuffer: a proxy keeps the headers and all events to itself until the answer is complete, or
 // for a while, and then passes all on.
 func TestProxyBuffer(t *testing.T) {
-	slow := func(c *serving.Config) { c.Model.OutputTokens, c.Decode.StepBase = 60, time.Minute }
+	slow := func(c *serving.Config) {
+		c.Model.OutputTokens, c.Decode.StepBase, c.Router.RequestTimeout = 60, time.Minute, 0
+	}
 	for _, test := range []struct {
 		name string
 		most time.Duration
@@ -111,7 +113,7 @@ func TestProxyBuffer(t *testing.T) {
 // TestProxyBufferLeave: who leaves while a proxy keeps the answer is missed.
 func TestProxyBufferLeave(t *testing.T) {
 	p := setup{
-		stack:  func(c *serving.Config) { c.Model.OutputTokens, c.Decode.StepBase = 60, time.Hour },
+		stack:  func(c *serving.Config) { c.Model.OutputTokens, c.Decode.StepBase = 60, 5*time.Minute },
 		faults: []fault.Fault{{ID: "f", Where: fault.Connection, What: fault.Buffer}},
 	}.start(t)
 	conn := p.send("POST", chatPath, fmt.Sprintf(sayHello, true))

@@ -25,7 +25,8 @@ func busy() setup {
 		stack: func(c *serving.Config) {
 			c.Router.QueuedMax = 0
 			c.Model.OutputTokens = 1_000_000
-			c.Decode.StepBase = time.Hour
+			c.Decode.StepBase = 5 * time.Minute
+			c.Router.RequestTimeout = 0
 			c.Decode.RunningMax = 2
 		},
 		faults: []fault.Fault{
@@ -49,7 +50,7 @@ func (p *play) fill() {
 }
 
 // changing matches series that change by themselves, or with each scrape.
-var changing = regexp.MustCompile(`(realtime_tokens_total\{.*\}|path="/metrics"\}|_seconds_(?:bucket|sum|count)(?:\{.*\})?|sglang:num_(?:used|retracted)_tokens\{.*\}|gen_throughput\{.*\}) .*`)
+var changing = regexp.MustCompile(`((?:realtime_tokens_total|kv_used_tokens|kv_available_tokens|num_used_tokens|token_usage|decode_sum_seq_lens|gen_throughput)\{.*\}|path="/metrics"\}|_seconds_(?:bucket|sum|count)(?:\{.*\})?) .*`)
 
 func TestMetrics(t *testing.T) {
 	p := busy().start(t)
@@ -66,11 +67,19 @@ func TestMetrics(t *testing.T) {
 	if _, err := page.ReadFrom(resp.Body); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "metrics.golden", changing.ReplaceAllString(page.String(), "$1 N"))
+	golden(t, "metrics.golden", p.named(changing.ReplaceAllString(page.String(), "$1 N")))
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	if _, err := parser.TextToMetricFamilies(&page); err != nil {
 		t.Errorf("seed %d: %v", seed, err)
 	}
+}
+
+// named replaces the addresses of workers in a text by their names.
+func (p *play) named(text string) string {
+	for _, w := range p.api.Addresses().Workers {
+		text = strings.ReplaceAll(text, w.URL, "http://"+w.Name)
+	}
+	return text
 }
 
 // TestScraperSeesAll: nothing is lost between the servers and who scrapes them.
