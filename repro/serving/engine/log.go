@@ -58,7 +58,7 @@ func (r *rank) logPrefill(shares, tokens int) {
 		between = fmt.Sprintf(" #bootstrap-req: %d, #inflight-req: %d, #optimistic-req: 0,", v.Bootstrap, v.Inflight)
 	}
 	r.log("Prefill batch, #new-seq: %d, #new-token: %d, #cached-token: 0, token usage: %.2f, #running-req: %d, #queue-req: %d, #pending-token: %d,%s cuda graph: False, input throughput (token/s): %.2f",
-		shares, tokens, r.usage(v.PrefillKVTokens+v.DecodeKVTokens), v.Running, r.waiting.n, v.PendingTokens, between, r.perSecond(r.e.now, int64(tokens)))
+		shares, tokens, r.usage(v.PrefillKVTokens+v.DecodeKVTokens+v.StarvedKVTokens), v.Running, r.waiting.n, v.PendingTokens, between, r.perSecond(r.e.now, int64(tokens)))
 }
 
 // logDecode writes the line of a running batch.
@@ -78,7 +78,7 @@ func (r *rank) logDecode(at sim.Instant, steps int64) {
 		queue = r.waiting.n
 	}
 	r.logAt(at, "Decode batch, #running-req: %d, #token: %d, token usage: %.2f,%s cuda graph: True, gen throughput (token/s): %.2f, #queue-req: %d",
-		v.Running, v.DecodeKVTokens, r.usage(v.DecodeKVTokens), between, rate, queue)
+		v.Running, v.DecodeKVTokens, r.usage(v.DecodeKVTokens+v.StarvedKVTokens), between, rate, queue)
 }
 
 // logRetraction writes the line of memory that has run out. The ratio is what SGLang takes the answers

@@ -11,6 +11,7 @@ type Load struct {
 	Zombies                                                int   // of Running: requests whose client has gone
 	PrefillSlots, DecodeSlots                              int   // taken
 	PrefillKVTokens, DecodeKVTokens                        int   // taken
+	StarvedKVTokens                                        int   // of decode's memory, that a fault has taken; not in DecodeKVTokens
 	PendingTokens                                          int   // of prompts that wait for their turn
 	PrefillTokens, DecodeTokens                            int64 // computed and made since the start
 	BootstrapFailed, TransferFailed, Aborted, RetractedSum int64 // requests, since the start
@@ -34,6 +35,7 @@ func (r *rank) load(steps int64) Load {
 		v.PrefillSlots, v.PrefillKVTokens = r.slots, r.kv
 	} else {
 		v.DecodeSlots, v.DecodeKVTokens = r.slots, r.kv+int(r.batch.kvTokens(steps))
+		v.StarvedKVTokens = min(r.w.starved, r.e.cfg.Decode.KVTokens)
 	}
 	r.count(&v)
 	return v
