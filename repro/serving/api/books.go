@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/serving"
 )
@@ -20,18 +22,10 @@ type passage struct {
 	seconds  tally // from their arrival to the response headers
 }
 
-// account is the part of a worker.
-type account struct {
-	requests         [2]uint64 // without stream, and with it
-	completed        uint64    // of requests
-	promptTokens     uint64
-	generationTokens uint64
-	responses        map[int]uint64 // by status
-
-	first  tally // seconds from dispatch to the first token
-	gaps   tally // seconds between tokens: the mean of its request, for each of them
-	whole  tally // seconds from dispatch to the end
-	queued tally // seconds in the waiting queue
+// bounds are those of the histograms of a flavor. All are in seconds, but for transfer.
+type bounds struct {
+	first, gaps, whole, queued, stage []float64
+	transfer                          []float64 // milliseconds
 }
 
 func newBooks(b bounds) *books {
@@ -51,24 +45,23 @@ func (b *books) account(worker string) *account {
 	return a
 }
 
-// bounds are those of the histograms of a flavor.
-type bounds struct{ first, gaps, whole, queued []float64 }
-
-func newAccount(b bounds) *account {
-	return &account{
-		responses: map[int]uint64{},
-		first:     newTally(b.first), gaps: newTally(b.gaps), whole: newTally(b.whole), queued: newTally(b.queued),
-	}
-}
-
 // enter counts a request that has ended. It is called with the monitor held.
 func (b *books) enter(r *serving.Record) {
 	b.pass(r)
-	if r.Prefill != "" && r.Prefill != r.Decode {
-		b.account(r.Prefill).enter(r, 1) // it makes the first token and is done
-	}
-	if r.Decode != "" {
-		b.account(r.Decode).enter(r, r.OutputTokens)
+	t := &r.Times
+	switch {
+	case r.Prefill == "" || r.Prefill == r.Decode: // one engine has done both
+		if r.Decode != "" {
+			b.account(r.Decode).enter(r, leg{tokens: r.OutputTokens, whole: r.Ended.Sub(r.Dispatched), queued: t.PrefillWait + t.DecodeWait})
+		}
+	default:
+		// The prefill engine makes the first token, and is done when its memory has arrived.
+		b.account(r.Prefill).enter(r, leg{
+			tokens: min(1, r.OutputTokens), whole: t.Bootstrap + t.PrefillWait + t.Prefill + t.Inflight, queued: t.PrefillWait,
+		})
+		if r.Decode != "" {
+			b.account(r.Decode).enter(r, leg{tokens: r.OutputTokens, whole: r.Ended.Sub(r.Dispatched), queued: t.DecodeWait})
+		}
 	}
 }
 
@@ -94,25 +87,82 @@ func streamIndex(r *serving.Record) int {
 	return 0
 }
 
-func (a *account) enter(r *serving.Record, outputTokens int) {
+// leg is a worker's part in a request.
+type leg struct {
+	tokens        int // that it has made
+	whole, queued time.Duration
+}
+
+// account is what is counted of a worker.
+type account struct {
+	requests         [2]uint64 // without stream, and with it
+	completed        uint64    // of requests
+	promptTokens     uint64
+	generationTokens uint64
+	responses        map[int]uint64 // by status
+
+	first  tally // from dispatch to the first token
+	gaps   tally // between tokens: the mean of its request, for each of them
+	whole  tally // from dispatch to the end
+	queued tally // in the waiting queue
+
+	stages   [stages]tally
+	transfer tally // of the memory, in milliseconds
+	prepared tally // for the transfer, in milliseconds
+}
+
+// stages is how many stages have a name in SGLang's metrics.
+const stages = 8
+
+// stageNames are their names, in the order of stageTimes.
+func stageNames() [stages]string {
+	return [stages]string{"prefill_bootstrap", "prefill_waiting", "prefill_forward", "prefill_transfer_kv_cache",
+		"decode_bootstrap", "decode_transferred", "decode_waiting", "decode_loop"}
+}
+
+func stageTimes(t *serving.StageTimes) [stages]time.Duration {
+	return [stages]time.Duration{t.Bootstrap, t.PrefillWait, t.Prefill, t.Inflight, t.Prealloc, t.Transfer, t.DecodeWait, t.DecodeLoop}
+}
+
+func newAccount(b bounds) *account {
+	a := &account{
+		responses: map[int]uint64{},
+		first:     newTally(b.first), gaps: newTally(b.gaps), whole: newTally(b.whole), queued: newTally(b.queued),
+		transfer: newTally(b.transfer), prepared: newTally(b.transfer),
+	}
+	for i := range a.stages {
+		a.stages[i] = newTally(b.stage)
+	}
+	return a
+}
+
+func (a *account) enter(r *serving.Record, l leg) {
 	a.requests[streamIndex(r)]++
 	a.promptTokens += uint64(r.PromptTokens)
-	a.generationTokens += uint64(min(outputTokens, r.OutputTokens))
+	a.generationTokens += uint64(l.tokens)
 	if r.Outcome == serving.Completed {
 		a.completed++
 	}
 	if r.Status != 0 {
 		a.responses[r.Status]++
 	}
-	since := func(t sim.Instant) float64 { return t.Sub(r.Dispatched).Seconds() }
 	if r.FirstToken != sim.Never {
-		a.first.add(since(r.FirstToken), 1)
-		if gaps := outputTokens - 1; gaps > 0 {
+		a.first.add(r.FirstToken.Sub(r.Dispatched).Seconds(), 1)
+		if gaps := l.tokens - 1; gaps > 0 {
 			a.gaps.add(r.Ended.Sub(r.FirstToken).Seconds()/float64(gaps), uint64(gaps))
 		}
 	}
-	a.whole.add(since(r.Ended), 1)
-	a.queued.add(r.QueueTime().Seconds(), 1)
+	a.whole.add(l.whole.Seconds(), 1)
+	a.queued.add(l.queued.Seconds(), 1)
+	for i, took := range stageTimes(&r.Times) {
+		if took > 0 {
+			a.stages[i].add(took.Seconds(), 1)
+		}
+	}
+	if r.Times.Inflight > 0 {
+		a.transfer.add(r.Times.Inflight.Seconds()*1000, 1)
+		a.prepared.add(r.Times.Bootstrap.Seconds()*1000, 1)
+	}
 }
 
 // copy returns an account of its own, to be read without the monitor.
@@ -122,6 +172,11 @@ func (a *account) copy() *account {
 	for status, n := range a.responses {
 		c.responses[status] = n
 	}
-	c.first, c.gaps, c.whole, c.queued = *a.first.copy(), *a.gaps.copy(), *a.whole.copy(), *a.queued.copy()
+	for _, t := range []*tally{&c.first, &c.gaps, &c.whole, &c.queued, &c.transfer, &c.prepared} {
+		*t = *t.copy()
+	}
+	for i := range c.stages {
+		c.stages[i] = *c.stages[i].copy()
+	}
 	return &c
 }

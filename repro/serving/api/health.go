@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"example.com/wedge/repro/serving/engine"
 )
@@ -70,15 +69,17 @@ func (x *exchange) abortRequest() {
 		x.fail(badRequest(explain(err)))
 		return
 	}
-	worker := ""
+	workers := x.workers
 	if x.face.worker != nil {
-		worker = x.face.worker.Name
+		workers = []*engine.Worker{x.face.worker}
 	}
-	switch {
-	case which.All:
-		x.stack.AbortRequests(worker, "")
-	case which.RID != "":
-		x.stack.AbortRequests(worker, strings.Clone(which.RID))
+	if which.All {
+		which.RID = "" // which all ids begin with
+	}
+	for _, w := range workers {
+		if which.All || which.RID != "" {
+			x.stack.AbortRequests(w.Name, which.RID)
+		}
 	}
 	x.out.Header()["Content-Length"] = []string{"0"}
 	x.begin(http.StatusOK)

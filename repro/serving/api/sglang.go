@@ -2,6 +2,7 @@ package api
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -54,7 +55,7 @@ func engineType(k engine.Kind) string {
 // sglangSamples returns the series of an SGLang engine, with the names of 2026. What is never there in
 // a simulated engine, such as requests with a grammar, is shown as 0. Series whose values would have to
 // be made up are left out: new_token_ratio, is_cuda_graph, pending_prealloc_token_usage, the tokens of
-// retracted requests, and all of kv_transfer.
+// retracted requests, and the bytes and the speed of transfers.
 func sglangSamples(v *workerView) []sample {
 	var all []sample
 	for i := range v.ranks {
@@ -148,7 +149,34 @@ func sglangRequests(v *workerView) []sample {
 	for i, stream := range [...]string{"false", "true"} {
 		all = append(all, counter("num_requests_total", "Number of requests processed.", a.requests[i], pair{"is_streaming", stream}))
 	}
+	all = append(all, sglangStages(v, histogram)...)
 	return append(all, sglangHTTP(a)...)
+}
+
+// sglangStages is how long requests were in the stages that the worker has.
+func sglangStages(v *workerView, histogram func(name, help string, t *tally) sample) []sample {
+	from, to := 0, stages
+	switch v.kind {
+	case engine.KindPrefill:
+		to = stages / 2
+	case engine.KindDecode:
+		from = stages / 2
+	}
+	var all []sample
+	for i, name := range stageNames() {
+		if i < from || i >= to {
+			continue
+		}
+		s := histogram("per_stage_req_latency_seconds", "The latency of each stage of requests.", &v.account.stages[i])
+		s.labels = append(slices.Clip(s.labels), pair{"stage", name})
+		all = append(all, s)
+	}
+	if v.kind == engine.KindPrefill {
+		all = append(all,
+			histogram("kv_transfer_latency_ms", "The transfer latency of the KV cache in ms.", &v.account.transfer),
+			histogram("kv_transfer_bootstrap_ms", "The bootstrap time of the KV transfer in ms.", &v.account.prepared))
+	}
+	return all
 }
 
 // sglangHTTP is what a worker counts of HTTP: the router's requests to it.
@@ -163,11 +191,14 @@ func sglangHTTP(a *account) []sample {
 	return all
 }
 
-// sglangBounds are in seconds.
 func sglangBounds() bounds {
+	stage := make([]float64, 30)
+	for i := range stage {
+		stage[i] = .001 * math.Pow(1.62, float64(i))
+	}
 	first := []float64{.1, .2, .4, .6, .8, 1, 2, 4, 6, 8, 10, 20, 40, 60, 80, 100, 200, 400}
 	return bounds{
-		first: first,
+		first: first, stage: stage, transfer: []float64{1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000},
 		gaps:  []float64{.002, .004, .006, .008, .010, .015, .020, .025, .030, .035, .040, .060, .080, .1, .2, .4, .6, .8, 1, 2, 4, 6, 8},
 		whole: append(slices.Clip(first), 600, 1200, 1800, 2400),
 		queued: []float64{0, .001, .005, .01, .05, .1, .2, .5, 1, 2, 3, 4, 5, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100,

@@ -56,7 +56,6 @@ func vllmRequests(v *workerView) []sample {
 	return all
 }
 
-// vllmBounds are in seconds.
 func vllmBounds() bounds {
 	whole := []float64{.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
 	return bounds{
