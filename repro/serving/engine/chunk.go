@@ -62,7 +62,8 @@ func (r *rank) begin(l *Leg) bool {
 	if f := l.fires(fault.Prefill, fault.Latency); f != nil {
 		r.chunk.extra += f.Delay
 	}
-	l.hung = l.fires(fault.Prefill, fault.Hang) != nil
+	// One that nobody waits for, but is computed all the same, holds up nobody.
+	l.hung = l.fires(fault.Prefill, fault.Hang) != nil && l.verdict == StageNone
 	if f := l.fires(fault.Prefill, fault.Status); f != nil {
 		r.end(l, StageFailed, &Failure{Status: f.StatusCode, Type: statusName(f.StatusCode), Message: http.StatusText(f.StatusCode)})
 		return false
