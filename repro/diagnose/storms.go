@@ -86,6 +86,9 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 	case r.engineStands():
 		j.open(0.2, "decode_tokens_total and prefill_tokens_total over half a minute: would anything have finished without the limit?")
 		j.con("the servers make no token: what the limits cut off was not being worked on")
+	case r.pastTheLimits():
+		j.open(0.3, "the calls that get tokens now: do they end well?")
+		j.con("%s tokens, and no limit that fired in the stall cuts those off", does(r.n[fateMoving], "call", "gets", "get"))
 	case w.TokensWasted <= 0 && !r.counting():
 		j.open(0.3, "tokens received before each limit: was anything cut off that would have finished?")
 		j.con("no token was lost with them")
@@ -99,6 +102,14 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 		j.pro("the router's log has no finished line for %s that no agent waits for: clients that left before the headers leave such lines", count(n, "request"))
 	}
 	j.pro("%s into a time limit during the stall (%s), with %s in flight", does(w.AttemptsTimeout, "attempt", "ran", "ran"), limitsOf(w), count(len(r.calls), "call"))
+}
+
+// pastTheLimits says whether a good part of what is out gets tokens, while all limits that fired in the
+// stall are about the time before the first one: those calls will end well.
+func (r *reading) pastTheLimits() bool {
+	w := &r.now.Window
+	early := w.TimeoutsConnect + w.TimeoutsHeader + w.TimeoutsFirst
+	return early > 0 && w.TimeoutsIdle+w.TimeoutsTotal == 0 && w.TokensWasted <= 0 && 4*r.n[fateMoving] >= r.sides.Sent && r.n[fateMoving] > 0
 }
 
 // wasteObservations adds what is lost with the attempts that were cut off.
