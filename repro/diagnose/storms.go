@@ -86,6 +86,9 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 	case r.engineStands():
 		j.open(0.2, "decode_tokens_total and prefill_tokens_total over half a minute: would anything have finished without the limit?")
 		j.con("the servers make no token: what the limits cut off was not being worked on")
+	case r.pins.ended > 0 && 2*r.pins.inStall >= r.now.StalledFor:
+		j.open(0.3, "the attempts of the next minutes: does the limit cut off what prefill works on?")
+		j.con("prefill stood still for %s of the stall: what the limits cut off was not being worked on", secs(r.pins.inStall))
 	case r.pastTheLimits():
 		j.open(0.3, "the calls that get tokens now: do they end well?")
 		j.con("%s tokens, and no limit that fired in the stall cuts those off", does(r.n[fateMoving], "call", "gets", "get"))
