@@ -120,7 +120,8 @@ func (r *rank) runningMax() int {
 func (r *rank) join(l *Leg) {
 	first := !l.begun
 	if first && l.fires(fault.Decode, fault.Drop) != nil {
-		r.end(l, StageLost, nil)
+		l.left = true // there is nobody that it would tell
+		r.end(l, StageAborted, nil)
 		return
 	}
 	l.unqueue()

@@ -24,9 +24,7 @@ func (r *rank) end(l *Leg, stage Stage, f *Failure) {
 		r.since = r.e.now
 	}
 	r.part(l, was)
-	if stage != StageLost {
-		r.e.notify(noticeEnd, l)
-	}
+	r.e.notify(noticeEnd, l)
 }
 
 // takeOut takes a leg out of the queue, chunk or batch that it is in.

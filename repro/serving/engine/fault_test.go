@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 		{fault.Fault{Where: fault.Transfer, What: fault.Latency, Delay: 5 * time.Second}, "done done 100", "done done 100", "413ms b P ended"},
 		{fault.Fault{Where: fault.Transfer, What: fault.Status, StatusCode: 502}, "failed failed 0", "done done 100", "196ms a P failed 502 BAD_GATEWAY"},
 		{fault.Fault{Where: fault.Decode, What: fault.Hang}, "done decode 0", "done done 100", "218ms a P ended"},
-		{fault.Fault{Where: fault.Decode, What: fault.Drop}, "done lost 0", "done done 100", "218ms a P ended"},
+		{fault.Fault{Where: fault.Decode, What: fault.Drop}, "done aborted 0", "done done 100", "218ms a P ended"},
 		{fault.Fault{Where: fault.Decode, What: fault.Slow, Factor: 100}, "done decode 28", "done decode 27", "218ms a P ended"},
 	} {
 		name := fmt.Sprint(c.f.Where, " ", c.f.What)

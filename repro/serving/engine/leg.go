@@ -87,14 +87,13 @@ const (
 	StageRetracted                // decode, unified: was running, memory ran out
 	StageDone
 	StageFailed
-	StageAborted // by its client, or whoever called the endpoint for it
-	StageLost    // by a fault: the engine has forgotten it, and nobody is told
+	StageAborted // by its client, or whoever called the endpoint for it; or lost by a fault, and nobody is told
 	stageCount
 )
 
 var stageNames = [stageCount]string{
 	"none", "bootstrap", "prealloc", "prefill_wait", "prefill", "inflight", "transfer", "decode_wait", "decode", "retracted",
-	"done", "failed", "aborted", "lost",
+	"done", "failed", "aborted",
 }
 
 // String returns the stage's name.
