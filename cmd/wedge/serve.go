@@ -172,12 +172,7 @@ func (f *serveFlags) scenario(cmd *cobra.Command, args []string) (*repro.Scenari
 			return nil, err
 		}
 	}
-	for _, text := range f.faults {
-		if err := s.AddFaults(text); err != nil {
-			return nil, err
-		}
-	}
-	rest := runFlags{set: f.set, seed: f.seed}
+	rest := runFlags{set: f.set, faults: f.faults, seed: f.seed}
 	return s, rest.apply(cmd, s)
 }
 
