@@ -82,7 +82,7 @@ func (p *play) named(page string) string {
 	}
 	lines := strings.Split(page, "\n")
 	for i, from := 0, 0; i <= len(lines); i++ {
-		if i == len(lines) || !strings.HasPrefix(lines[i], "smg_worker_") {
+		if i == len(lines) || !strings.HasPrefix(lines[i], "smg_worker_") && !strings.HasPrefix(lines[i], "sglang:http_") {
 			slices.Sort(lines[from:i])
 			from = i + 1
 		}
