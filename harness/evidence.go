@@ -69,10 +69,13 @@ type Totals struct {
 	AttemptsTimeout int `json:"attempts_timeout"`
 	AttemptsStatus  int `json:"attempts_status"` // error statuses and error events
 	AttemptsNetwork int `json:"attempts_network"`
-	Attempts429     int `json:"attempts_429"`  // of AttemptsStatus: too many requests
-	Attempts503     int `json:"attempts_503"`  // of AttemptsStatus: such as a full queue
-	CallsRefused    int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
-	Backoffs        int `json:"backoffs"`      // waits before another attempt, begun
+	Attempts429     int `json:"attempts_429"` // of AttemptsStatus: too many requests
+	Attempts503     int `json:"attempts_503"` // of AttemptsStatus: such as a full queue
+	// Of Attempts503, by their message: the request queue is full, or there is no worker to send it to.
+	Attempts503Full    int `json:"attempts_503_full,omitempty"`
+	Attempts503Workers int `json:"attempts_503_workers,omitempty"`
+	CallsRefused       int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
+	Backoffs           int `json:"backoffs"`      // waits before another attempt, begun
 	// BackoffWait is how long these waits are together.
 	BackoffWait time.Duration `json:"backoff_wait_ns"`
 	RetryAfters int           `json:"retry_afters"` // of AttemptsStatus: those that said how long to wait

@@ -138,18 +138,39 @@ type readings struct {
 	fresh  []float64 // of these samples, the latest last
 }
 
-// readGauges reads the samples of an evidence.
-func readGauges(ev *harness.Evidence) readings {
+// history returns the samples of an evidence with those of an earlier capture before them, since the
+// later one may have let go of these.
+func history(now, before *harness.Evidence) []harness.Sample {
+	if before == nil || before.Run != now.Run || len(before.Samples) == 0 {
+		return now.Samples
+	}
+	first := now.At
+	if len(now.Samples) > 0 {
+		first = now.Samples[0].At
+	}
+	n := slices.IndexFunc(before.Samples, func(s harness.Sample) bool { return s.At >= first })
+	if n < 0 {
+		n = len(before.Samples)
+	}
+	return slices.Concat(before.Samples[:n], now.Samples)
+}
+
+// readGauges reads the samples of an evidence; all are those of an earlier capture as well.
+func readGauges(ev *harness.Evidence, all []harness.Sample) readings {
 	var r readings
 	recent := max(recentFor, recentSamples*min(max(ev.Setup.SampleEvery, 0), time.Hour))
 	stall := max(recent, ev.StalledFor)
-	var latest [gaugeCount]float64
-	for i := range ev.Samples {
-		s := &ev.Samples[i]
-		if s.At <= ev.At {
-			r.watch(s, &latest)
+	latest := [gaugeCount]float64{}
+	for i := range latest {
+		latest[i] = math.Inf(1) // not read so far
+	}
+	for i := range all {
+		s := &all[i]
+		if s.At > ev.At {
+			continue
 		}
-		if old := age(ev.At, s.At); s.At <= ev.At && old <= stall {
+		r.watch(s, &latest)
+		if old := age(ev.At, s.At); old <= stall {
 			r.read(s, old <= recent)
 		}
 	}
@@ -167,7 +188,7 @@ func (r *readings) watch(s *harness.Sample, latest *[gaugeCount]float64) {
 		if !ok {
 			continue
 		}
-		if latest[i] > 0 && g.Value > latest[i] {
+		if g.Value > latest[i] {
 			r.grew[i] = s.At
 			if _, headed, ok := beyond(s); ok && i == decodeTokens {
 				r.fresh = append(r.fresh, headed)

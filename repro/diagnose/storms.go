@@ -80,9 +80,15 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 		return
 	case r.noStorm(j, "cut off"):
 		return
+	case w.TimeoutsIdle > 0 && 2*w.TimeoutsIdle >= w.AttemptsTimeout:
+		j.open(0.1, "what the streams that the idle limit ended had been waiting for: see the other hypotheses")
+		j.con("%d of these were ended by the idle limit, which is for streams that are quiet already", w.TimeoutsIdle)
 	case w.CallsCompleted > 0, w.AttemptsTimeout < r.aStorm() && 2*r.cutOff() < len(r.calls):
 		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
 		j.con("%s completed in the same time", count(w.CallsCompleted, "call"))
+	case 2*r.pins.inStall >= r.now.StalledFor && r.pins.any():
+		j.open(0.2, "the attempts of a stall in which prefill works all the time: do they run into the limit too?")
+		j.con("prefill stood still for %s of the stall: what was cut off waited for that", secs(r.pins.inStall))
 	case r.engineStands():
 		j.open(0.2, "decode_tokens_total and prefill_tokens_total over half a minute: would anything have finished without the limit?")
 		j.con("the servers make no token: what the limits cut off was not being worked on")

@@ -1,9 +1,11 @@
 package diagnose
 
 import (
+	"math"
 	"slices"
 	"time"
 
+	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
 
@@ -160,7 +162,8 @@ func (r *reading) stageFor(c *callReading, engines []berth) string {
 		}
 		if b.stage == ServerDecode && c.turn() > 1 && r.gauges.stands(decodeTokens) {
 			// Without headers it has not had its first token, and the batch makes none: only what was in
-			// it without headers while its gauge was up to date can still be in it.
+			// it without headers while its gauge was up to date can still be in it, or what is left if
+			// the gauge is too high for a batch that has drained since.
 			if b.unseen == 0 {
 				continue
 			}
@@ -183,14 +186,25 @@ type engineShare struct {
 // berthsOf reads from gauges how many requests are in each engine stage, the furthest first. Where the
 // engines are split, either side counts a request that both have: the decode side's prealloc queue is
 // the prefill side's bootstrap queue, and its transfer queue has what the prefill side queues, computes
-// or still sends, and what waits in bootstrap for a slot.
-func berthsOf(v func(gaugeIndex) float64) [8]engineShare {
-	inflight, running, queue := v(prefillInflight), v(prefillRunning), v(prefillQueue)
-	ready := max(0, v(prefillBootstrap)-v(decodePrealloc))
+// or still sends, and what waits in bootstrap for a slot. If the decode side is known to be up to date
+// and shows what waits, the prefill side can only tell more of its transfer queue.
+func berthsOf(v func(gaugeIndex) float64, decodeFresh bool) [8]engineShare {
+	transfer, prealloc := v(decodeTransfer), v(decodePrealloc)
+	left := math.Inf(1)
+	if decodeFresh && transfer+prealloc+v(decodeQueue) > 0 {
+		left = transfer
+	}
+	take := func(n float64) float64 {
+		n = max(0, min(n, left))
+		left -= n
+		return n
+	}
+	inflight, running, queue := take(v(prefillInflight)), take(v(prefillRunning)), take(v(prefillQueue))
+	ready := take(v(prefillBootstrap) - prealloc)
 	return [...]engineShare{
 		{ServerDecode, v(decodeRunning)}, {ServerDecodeWait, v(decodeQueue)},
-		{ServerTransfer, max(0, v(decodeTransfer)-inflight-running-queue-ready)},
-		{ServerInflight, inflight}, {ServerPrealloc, v(decodePrealloc)}, {ServerPrefill, running},
+		{ServerTransfer, max(0, transfer-inflight-running-queue-ready)},
+		{ServerInflight, inflight}, {ServerPrealloc, prealloc}, {ServerPrefill, running},
 		{ServerPrefillWait, queue}, {ServerBootstrap, ready},
 	}
 }
@@ -204,13 +218,16 @@ func (r *reading) berths() []berth {
 			return float64(g.count(i))
 		}
 		return 0
-	})
+	}, g.recent[decodeTokens].ok() && !g.stands(decodeTokens))
 	engines := make([]berth, len(all))
 	for i, b := range all {
 		engines[i] = berth{stage: b.stage, free: int(b.n)}
 		if b.stage == ServerDecode {
 			engines[i].free = max(0, int(b.n)-r.n[fateMoving])
 			engines[i].unseen = int(g.unseen)
+			if engines[i].free >= drainMin && g.grown(decodeRetracted) == 0 {
+				engines[i].unseen = engines[i].free
+			}
 		}
 	}
 	return engines
@@ -222,7 +239,9 @@ func (r *reading) settle(c *callReading, stage string, router *int) {
 	c.server = stage
 	switch stage {
 	case ServerDecode:
-		c.fate = r.decodeFate(c)
+		if c.fate = r.decodeFate(c); c.fate == fateDecodeHung && c.Tokens > 0 && r.retractedSince(c.lastSign()) {
+			c.server, c.fate = ServerRetracted, fateRetracted
+		}
 	case ServerDecodeWait, ServerTransfer, ServerPrealloc:
 		c.fate = r.waitFate(c, stage)
 	case ServerInflight:
@@ -274,6 +293,9 @@ func (r *reading) settleOutside(c *callReading, router *int) {
 		// Too little was read to say that the engines do not have it.
 		c.server, c.lost = ServerUnseen, false
 		r.placeBlind(c)
+	case c.Tokens > 0 && *router > 0 && r.retractedSince(c.lastSign()):
+		*router--
+		c.server, c.fate = ServerRetracted, fateRetracted
 	case c.Tokens > 0:
 		c.fate = fateSilent
 	case c.withheld:
@@ -285,6 +307,21 @@ func (r *reading) settleOutside(c *callReading, router *int) {
 	default:
 		c.fate = fateNeverReached
 	}
+}
+
+// retractedSince says whether decode was seen to take requests out of its batch at about that instant,
+// or has done so at some time in the run if the samples do not reach back so far. The queue that they
+// wait in has no gauge; only the router still counts them.
+func (r *reading) retractedSince(at sim.Instant) bool {
+	const slack = 10 * time.Second
+	total := &r.gauges.stall[decodeRetracted]
+	if !total.ok() || total.last == 0 {
+		return false
+	}
+	if len(r.samples) > 0 && r.samples[0].At.Add(slack) < at {
+		return r.gauges.grew[decodeRetracted].Add(slack) >= at
+	}
+	return true
 }
 
 // placeBlind judges a quiet call without gauges.
