@@ -69,10 +69,13 @@ type Totals struct {
 	AttemptsTimeout int `json:"attempts_timeout"`
 	AttemptsStatus  int `json:"attempts_status"` // error statuses and error events
 	AttemptsNetwork int `json:"attempts_network"`
-	Attempts429     int `json:"attempts_429"`  // of AttemptsStatus: too many requests
-	Attempts503     int `json:"attempts_503"`  // of AttemptsStatus: such as a full queue
-	CallsRefused    int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
-	Backoffs        int `json:"backoffs"`      // waits before another attempt, begun
+	Attempts429     int `json:"attempts_429"` // of AttemptsStatus: too many requests
+	Attempts503     int `json:"attempts_503"` // of AttemptsStatus: such as a full queue
+	// Of Attempts503, by their message: the request queue is full, or there is no worker to send it to.
+	Attempts503Full    int `json:"attempts_503_full,omitempty"`
+	Attempts503Workers int `json:"attempts_503_workers,omitempty"`
+	CallsRefused       int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
+	Backoffs           int `json:"backoffs"`      // waits before another attempt, begun
 	// BackoffWait is how long these waits are together.
 	BackoffWait time.Duration `json:"backoff_wait_ns"`
 	RetryAfters int           `json:"retry_afters"` // of AttemptsStatus: those that said how long to wait
@@ -165,11 +168,14 @@ type Gauge struct {
 // Sample is one reading of the gauges, with the load it was taken under: a gauge that reads 0 says
 // nothing unless something was asked of the servers.
 type Sample struct {
-	At     sim.Instant `json:"at_ns"`
-	Sent   int         `json:"sent"`   // attempts that had been sent and not ended, by the agents' count
-	Calls  int         `json:"calls"`  // calls that had begun and not ended, by the agents' count; also those that wait for a slot
-	Gauges []Gauge     `json:"gauges"` // in a fixed order; empty if the servers could not be read
-	Err    string      `json:"error,omitempty"`
+	At    sim.Instant `json:"at_ns"`
+	Sent  int         `json:"sent"`  // attempts that had been sent and not ended, by the agents' count
+	Calls int         `json:"calls"` // calls that had begun and not ended, by the agents' count; also those that wait for a slot
+	// Streaming is how many of Sent had had their response headers. A decode engine that has more in its
+	// batch works for somebody else, or on something that does not show.
+	Streaming int     `json:"streaming"`
+	Gauges    []Gauge `json:"gauges"` // in a fixed order; empty if the servers could not be read
+	Err       string  `json:"error,omitempty"`
 }
 
 // RouterView is what the router's log says: requests with a started line, and those without a

@@ -79,6 +79,11 @@ func (l *Ledger) sent() int {
 	return l.inStage[pacer.StageHeaders] + l.inStage[pacer.StageFirstToken] + l.inStage[pacer.StageStream]
 }
 
+// streaming returns how many of those have had their response headers.
+func (l *Ledger) streaming() int {
+	return l.inStage[pacer.StageFirstToken] + l.inStage[pacer.StageStream]
+}
+
 // agentStates returns what every agent at work is doing.
 func (l *Ledger) agentStates() []AgentState {
 	out := make([]AgentState, 0, l.live)

@@ -67,23 +67,24 @@ func TestRefusals(t *testing.T) {
 	state := &pacer.CallState{ID: "a-c1", Agent: "a"}
 	for _, c := range []struct {
 		status     int
+		message    string
 		retryAfter time.Duration
 		again      bool
 		delay      time.Duration
 	}{
 		{status: http.StatusTooManyRequests, retryAfter: time.Minute, again: true, delay: 66 * time.Second},
 		{status: http.StatusTooManyRequests, retryAfter: 20 * time.Second, again: true, delay: 22 * time.Second},
-		{status: http.StatusServiceUnavailable, again: true, delay: 2 * time.Second},
-		{status: http.StatusServiceUnavailable},
+		{status: http.StatusServiceUnavailable, message: "The request queue is full.", again: true, delay: 2 * time.Second},
+		{status: http.StatusServiceUnavailable, message: "No available servers: No available decode workers (all circuits open or unhealthy)"},
 		{status: http.StatusUnauthorized},
 	} {
-		err := &pacer.StatusError{Status: c.status, RetryAfter: c.retryAfter, HasRetryAfter: c.retryAfter > 0}
+		err := &pacer.StatusError{Status: c.status, Message: c.message, RetryAfter: c.retryAfter, HasRetryAfter: c.retryAfter > 0}
 		r := pacer.AttemptResult{Outcome: pacer.AttemptStatus, Status: c.status, Err: fmt.Errorf("attempt: %w", err), Again: c.again, Delay: c.delay}
 		l.CallObserver().AttemptEnded(state, r)
 	}
 	l.CallObserver().AttemptEnded(state, pacer.AttemptResult{Outcome: pacer.AttemptNetwork, Err: errors.New("reset"), Again: true, Delay: time.Second})
 	want := Totals{
-		AttemptsStatus: 5, AttemptsNetwork: 1, Attempts429: 2, Attempts503: 2, CallsRefused: 2,
+		AttemptsStatus: 5, AttemptsNetwork: 1, Attempts429: 2, Attempts503: 2, Attempts503Full: 1, Attempts503Workers: 1, CallsRefused: 2,
 		Backoffs: 4, BackoffWait: 91 * time.Second, RetryAfters: 2, RetryAfterMax: time.Minute,
 	}
 	if l.total != want {

@@ -101,7 +101,7 @@ func (p *sampler) read(ctx context.Context) error {
 		defer func() { _ = turn.Release() }()
 	}
 	p.w.Lock()
-	s := Sample{At: p.w.Now(), Sent: p.ledger.sent(), Calls: p.ledger.calls}
+	s := Sample{At: p.w.Now(), Sent: p.ledger.sent(), Calls: p.ledger.calls, Streaming: p.ledger.streaming()}
 	p.w.Unlock()
 	gauges, err := p.gauges(ctx)
 	if cause := sim.Cause(ctx); cause != nil {

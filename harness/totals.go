@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"example.com/wedge/pacer"
@@ -95,7 +96,19 @@ func (t *Totals) refused(r *pacer.AttemptResult) {
 	if !r.Again {
 		t.CallsRefused++
 	}
-	if status, ok := errors.AsType[*pacer.StatusError](r.Err); ok && status.HasRetryAfter {
+	status, ok := errors.AsType[*pacer.StatusError](r.Err)
+	if !ok {
+		return
+	}
+	if r.Status == http.StatusServiceUnavailable {
+		switch text := strings.ToLower(status.Message); {
+		case strings.Contains(text, "queue is full"):
+			t.Attempts503Full++
+		case strings.Contains(text, "no available"):
+			t.Attempts503Workers++
+		}
+	}
+	if status.HasRetryAfter {
 		t.RetryAfters++
 		t.RetryAfterMax = max(t.RetryAfterMax, status.RetryAfter)
 	}
@@ -124,6 +137,8 @@ func (t *Totals) lessAttempts(from *Totals) {
 	t.AttemptsNetwork -= from.AttemptsNetwork
 	t.Attempts429 -= from.Attempts429
 	t.Attempts503 -= from.Attempts503
+	t.Attempts503Full -= from.Attempts503Full
+	t.Attempts503Workers -= from.Attempts503Workers
 	t.Backoffs -= from.Backoffs
 	t.BackoffWait -= from.BackoffWait
 	t.RetryAfters -= from.RetryAfters

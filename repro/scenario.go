@@ -113,6 +113,7 @@ func underlying(err error) string {
 // is an *InputError that names source, line, column and field.
 func Parse(source string, text []byte) (*Scenario, error) {
 	s := Default()
+	s.presetServers(text)
 	doc, err := decodeOnto(source, text, s)
 	if err != nil {
 		return nil, err
@@ -144,6 +145,9 @@ func (s *Scenario) Set(path, value string) error {
 		field = fmt.Sprintf("faults[%d].%s", i, strings.Join(keys, "."))
 	}
 	s.sets = append(s.sets, setting{field, source})
+	if path == "servers.preset" {
+		s.presetServers([]byte(nest(keys, value)))
+	}
 	_, err := decodeOnto(source, []byte(nest(keys, value)), target)
 	var input *InputError
 	if asInput(err, &input) {

@@ -23,6 +23,7 @@ type runFlags struct {
 	out     string
 	json    bool
 	set     []string
+	faults  []string
 	quiet   bool
 	verbose bool
 	print   bool
@@ -35,6 +36,7 @@ func (f *runFlags) register(flags *pflag.FlagSet, clock string) {
 	flags.StringVar(&f.out, "out", "", "directory of the evidence bundle; - writes none (default wedge-out/NAME-SEED, on the wall with the start time)")
 	flags.BoolVar(&f.json, "json", false, "print the verdict as one JSON document")
 	flags.StringArrayVar(&f.set, "set", nil, "override a field of the scenario, such as policy.idle=60s; may be repeated")
+	flags.StringArrayVar(&f.faults, "fault", nil, "add a fault, as YAML such as '{id: busy, where: router, what: status, status: 429}', or a file with a list of them; may be repeated")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the result only, no progress")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print refuted hypotheses with their reasons too")
 	flags.BoolVar(&f.print, "print", false, "print the scenario with every default, and run nothing")
@@ -42,6 +44,11 @@ func (f *runFlags) register(flags *pflag.FlagSet, clock string) {
 
 // apply puts the overrides into the scenario and validates it.
 func (f *runFlags) apply(cmd *cobra.Command, s *repro.Scenario) error {
+	for _, text := range f.faults {
+		if err := s.AddFaults(text); err != nil {
+			return err
+		}
+	}
 	for _, set := range f.set {
 		path, value, ok := strings.Cut(set, "=")
 		if !ok {
@@ -88,6 +95,9 @@ func (f *runFlags) options(cmd *cobra.Command, s *repro.Scenario, words string) 
 // replay is the command that repeats the run.
 func (f *runFlags) replay(cmd *cobra.Command, s *repro.Scenario, words string) string {
 	parts := []string{"wedge", words, "--seed", strconv.FormatUint(s.Seed, 10)}
+	for _, text := range f.faults {
+		parts = append(parts, "--fault", quote(text))
+	}
 	for _, set := range f.set {
 		parts = append(parts, "--set", quote(set))
 	}

@@ -50,7 +50,7 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		fmt.Fprintln(os.Stderr, "wedge: interrupted; the evidence is being completed (once more ends wedge at once)")
+		fmt.Fprintln(os.Stderr, "wedge: interrupted; what is under way is being brought to its end (once more ends wedge at once)")
 		cancel()
 		<-signals
 		os.Exit(exitInterrupted)

@@ -14,8 +14,9 @@ const readme = "../../README.md"
 func TestReadmeShowsRealOutput(t *testing.T) {
 	text := readFile(t, readme)
 	for command, file := range map[string]string{
-		"`go run ./cmd/wedge repro starvation` prints:\n\n": "testdata/starvation.txt",
-		"`go run ./cmd/wedge repro` prints:\n\n":            "testdata/catalogue.txt",
+		"`go run ./cmd/wedge repro starvation` prints:\n\n":                                     "testdata/starvation.txt",
+		"`go run ./cmd/wedge repro` prints:\n\n":                                                "testdata/catalogue.txt",
+		"`go run ./cmd/wedge load --concurrency 16 --max-tokens 128 --requests 16` prints:\n\n": "testdata/load-burst.txt",
 	} {
 		before, rest, ok := strings.Cut(text, command+"```text\n")
 		shown, after, ok2 := strings.Cut(rest, "```\n")
@@ -87,9 +88,9 @@ func TestReadmeCommandsExist(t *testing.T) {
 			t.Errorf("%q: %v", m[0], err)
 		}
 	}
-	for _, m := range regexp.MustCompile("`(--[a-z-]+)").FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile("`(--[a-z0-9-]+)").FindAllStringSubmatch(text, -1) {
 		name := strings.TrimPrefix(m[1], "--")
-		if newRepro().Flag(name) == nil && newRun().Flag(name) == nil {
+		if newRepro().Flag(name) == nil && newRun().Flag(name) == nil && newServe().Flag(name) == nil && newLoad().Flag(name) == nil {
 			t.Errorf("the README has a flag %s that no command has", m[1])
 		}
 	}

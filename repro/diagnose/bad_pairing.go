@@ -87,7 +87,7 @@ func judgeBadPairing(r *reading, j *judgement) {
 		j.open(0, "prefill_bootstrap and decode_prealloc over some minutes: do they hold the same requests, with memory free?")
 		return
 	case !r.memoryFree():
-		j.refute("%s: a handshake can wait for memory", g.told(decodeKV))
+		j.refute("%s, and decode_retracted_total grew by %s in the stall: a handshake can wait for memory", g.told(decodeKV), num(g.grown(decodeRetracted)))
 		return
 	case r.pins.any():
 		j.refute("prefill stands still with %s in its inflight queue: a handshake can wait for their slots", num(r.pins.entries))

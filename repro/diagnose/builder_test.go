@@ -232,15 +232,18 @@ func (b *builder) leak(n int, since time.Duration) *builder {
 // gauges adds samples for the last minute in which the gauges stood still and the counters grew by
 // so many tokens a second.
 func (b *builder) gauges(prefillRate, decodeRate float64, values ...harness.Gauge) *builder {
-	sent := 0
+	sent, streaming := 0, 0
 	for i := range b.ev.Calls {
 		if s := b.ev.Calls[i].Stage; s >= pacer.StageHeaders && s < pacer.StageDone {
 			sent++
+			if s > pacer.StageHeaders {
+				streaming++
+			}
 		}
 	}
 	for i := 12; i >= 0; i-- {
 		back := time.Duration(i) * 5 * time.Second
-		s := harness.Sample{At: b.ago(back), Sent: sent, Calls: len(b.ev.Calls)}
+		s := harness.Sample{At: b.ago(back), Sent: sent, Calls: len(b.ev.Calls), Streaming: streaming}
 		for _, name := range []string{
 			harness.GaugeRouterInFlight, harness.GaugeRouterQueued, harness.GaugePrefillBootstrap, harness.GaugePrefillQueue,
 			harness.GaugePrefillRunning, harness.GaugePrefillInflight, harness.GaugeDecodePrealloc, harness.GaugeDecodeTransfer,

@@ -96,6 +96,11 @@ func judgeConnectionDead(r *reading, j *judgement) {
 		j.refute("no request is out that the servers do not know, and no streams stopped at one instant while decode went on")
 		return
 	}
+	if d.cut == d.n() && r.gauges.recent[decodeRunning].min > 0 && !r.decodeMoves() {
+		j.open(0.3, "decode_tokens_total over some minutes: do the streams go on when it does?")
+		j.con("decode has %s in its batch and makes no token: the streams wait for the engine", num(r.gauges.recent[decodeRunning].last))
+		return
+	}
 	sure := 0.7 // gauges name no requests
 	if r.sides.Usable {
 		sure = 0.93

@@ -55,7 +55,7 @@ func (f fate) alive() float64 {
 	switch f {
 	case fateMoving, fateServed, fateFresh:
 		return 1
-	case fatePrefill, fateDecodeWait, fateOpen, fateBackoff:
+	case fatePrefill, fateDecodeWait, fateRetracted, fateOpen, fateBackoff:
 		return 0.5
 	case fateUnanswered:
 		return 0.25

@@ -8,8 +8,12 @@ func decodeMemory() cause {
 		name: CauseDecodeMemory, outcome: Wedged, layer: LayerDecode,
 		judge: judgeDecodeMemory,
 		because: func(r *reading) string {
-			return fmt.Sprintf("The decode side's memory is full (decode_token_usage %s) and %s for room that does not come.",
-				num(r.gauges.recent[decodeKV].last), does(r.memoryWaiters(), "request", "waits", "wait"))
+			if n := r.memoryWaiters(); n > 0 {
+				return fmt.Sprintf("The decode side's memory is full (decode_token_usage up to %s) and %s for room that does not come.",
+					num(r.gauges.stall[decodeKV].max), does(n, "request", "waits", "wait"))
+			}
+			return fmt.Sprintf("The decode side's memory is full (decode_token_usage up to %s): it works on %s at a time, and %s for room, which comes only as these end.",
+				num(r.gauges.stall[decodeKV].max), count(int(r.gauges.recent[decodeRunning].mean+0.5), "request"), does(r.sum(fateDecodeWait, fateRetracted), "request", "waits", "wait"))
 		},
 		next: func(r *reading) []string {
 			return []string{
@@ -32,11 +36,16 @@ func judgeDecodeMemory(r *reading, j *judgement) {
 	case !usage.ok() || !g.has(decodeKV):
 		j.open(0, "decode_token_usage, sampled while requests are out")
 		return
-	case usage.max < memoryFull && retracted == 0:
+	case usage.max < memoryFull && retracted == 0 && r.n[fateRetracted] == 0:
 		j.refute("decode_token_usage at most %s, %s", num(usage.max), g.under)
 		return
-	case waiting > 0 && g.recent[decodePrealloc].max+g.recent[prefillBootstrap].max >= 1 && !r.decodeMoves():
+	case waiting > 0 && !r.decodeMoves():
 		j.support(0.92 * r.share(waiting))
+		j.beside = "the decode side's memory is full"
+	case usage.max >= memoryFull && g.recent[decodePrealloc].min >= queueMin:
+		// Decode works, so that they have their turn one by one.
+		j.outcome = Starved
+		j.support(0.96 * r.share(r.sum(fateDecodeWait, fateRetracted)))
 		j.beside = "the decode side's memory is full"
 	default:
 		j.open(0.2, "decode_prealloc over half a minute: does its head ever fit?")
@@ -46,6 +55,9 @@ func judgeDecodeMemory(r *reading, j *judgement) {
 	j.pro("%s, and %s", g.recent[decodePrealloc].tell("decode_prealloc"), g.recent[prefillBootstrap].tell("prefill_bootstrap"))
 	if waiting > 0 {
 		j.pro("%s for room in the decode batch or for a handshake that needs it", does(waiting, "call", "waits", "wait"))
+	}
+	if n := r.n[fateRetracted]; n > 0 {
+		j.pro("%s in mid-answer and the router still has %s, as decode does with what it retracts", does(n, "stream", "stopped", "stopped"), verb(n, "it", "them"))
 	}
 	if retracted > 0 {
 		j.pro("decode_retracted_total grew by %s in the stall: running requests had to give up their memory", num(retracted))

@@ -68,7 +68,7 @@ func judgeDecodeSerialized(r *reading, j *judgement) {
 	j.pro("decode_running never above %s, while %s requests on average waited to join (queue, transfer and prealloc together), %s",
 		num(running.max), num(waiting), r.gauges.under)
 	j.pro("tokens arrive on %s of the %s at the servers", count(r.n[fateMoving], "call"), count(r.sides.Sent, "request"))
-	if kv := &r.gauges.recent[decodeKV]; kv.max >= memoryFull {
+	if kv := &r.gauges.recent[decodeKV]; kv.max >= memoryHigh {
 		j.support(j.score / 2)
 		j.con("decode_token_usage reached %s: the queue may wait for memory instead", num(kv.max))
 	} else if kv.ok() {

@@ -176,8 +176,8 @@ func decodeHangEvidence() *harness.Evidence {
 }
 
 func memoryEvidence() *harness.Evidence {
-	return stallOf("decode-memory-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).
-		gauges(0, 0, gauge(harness.GaugeDecodeKV, 0.99), gauge(harness.GaugeDecodePrealloc, 16), gauge(harness.GaugePrefillBootstrap, 16)).done()
+	return stallOf("decode-memory-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).left(3).
+		gauges(0, 0, gauge(harness.GaugePrefillInflight, 1), gauge(harness.GaugeDecodeKV, 0.99), gauge(harness.GaugeDecodePrealloc, 16), gauge(harness.GaugePrefillBootstrap, 16)).done()
 }
 
 // pinEvidence is of a prefill engine all of whose slots are held by requests that were left early.
@@ -240,7 +240,7 @@ func pairingEvidence() *harness.Evidence {
 // frozenPairingEvidence is the same when all are stuck: nothing runs, and the gauges stand as they were.
 func frozenPairingEvidence() *harness.Evidence {
 	return stallOf("bad-pairing-2", 30, 16, 600*s, 2*m).headers(16, 200*s).slot(14, m).headersLog().passed(60, 130*s).
-		gauges(0, 0, gauge(harness.GaugePrefillBootstrap, 14), gauge(harness.GaugeDecodePrealloc, 14), gauge(harness.GaugeDecodeRunning, 1), gauge(harness.GaugeDecodeKV, 0.3)).done()
+		left(3).gauges(0, 0, gauge(harness.GaugePrefillBootstrap, 14), gauge(harness.GaugePrefillInflight, 1), gauge(harness.GaugeDecodePrealloc, 14), gauge(harness.GaugeDecodeRunning, 1), gauge(harness.GaugeDecodeKV, 0.3)).done()
 }
 
 // deadWorkerEvidence is of requests that were paired with a prefill worker that is dead: decode alone
@@ -291,6 +291,26 @@ func blackholeEvidence(sentSince int) *harness.Evidence {
 	for i := range b.ev.Samples { // decode went on for half a minute
 		x := &b.ev.Samples[i]
 		setValue(x, harness.GaugeDecodeTokens, 300000+min(60*s, x.At.Sub(b.ev.Samples[0].At)).Seconds()*500)
+	}
+	return b.done()
+}
+
+// hungInBatch is of requests that hang in the decode batch before their first token, while moving others
+// pass them.
+func hungInBatch(moving int) *harness.Evidence {
+	rate := 20.0 * float64(moving)
+	b := stallOf("long-context-decode-3", 30, 16, 600*s, 2*m).headers(16-moving, 200*s).stream(moving, 50*s, 0).slot(14, m).headersLog().passed(80, 60*s).
+		gauges(400*min(1, rate), rate, gauge(harness.GaugeDecodeRunning, 16), gauge(harness.GaugePrefillInflight, 1), gauge(harness.GaugeDecodeKV, 0.3)).before(m)
+	for i := range b.ev.Samples {
+		x := &b.ev.Samples[i]
+		if old := b.ev.At.Sub(x.At); moving == 0 && old > m { // then there was a last one that moved
+			x.Streaming = 1
+			setValue(x, harness.GaugeDecodeRunning, 17)
+			setValue(x, harness.GaugeDecodeTokens, 300000-old.Seconds()*50)
+		} else if moving == 0 {
+			setValue(x, harness.GaugeDecodeTokens, 300000)
+			setValue(x, harness.GaugeDecodeRunning, 17)
+		}
 	}
 	return b.done()
 }

@@ -131,25 +131,53 @@ type readings struct {
 	under    string // what the recent readings rest on
 
 	grew   [gaugeCount]sim.Instant // of counters: when they were last seen to have grown, in all samples; 0: never
-	excess stat                    // over the recent window: requests that the engines had beyond those that the agents had out
+	excess stat                    // over the recent window: requests that the decode side had beyond those that the agents had out
+	// unseen is how many requests were in the decode batch beyond those that had had their headers: the
+	// least of the latest few samples that are known to be up to date, since decode had made tokens.
+	unseen float64
+	fresh  []float64 // of these samples, the latest last
 }
 
-// readGauges reads the samples of an evidence.
-func readGauges(ev *harness.Evidence) readings {
+// history returns the samples of an evidence with those of an earlier capture before them, since the
+// later one may have let go of these.
+func history(now, before *harness.Evidence) []harness.Sample {
+	if before == nil || before.Run != now.Run || len(before.Samples) == 0 {
+		return now.Samples
+	}
+	first := now.At
+	if len(now.Samples) > 0 {
+		first = now.Samples[0].At
+	}
+	n := slices.IndexFunc(before.Samples, func(s harness.Sample) bool { return s.At >= first })
+	if n < 0 {
+		n = len(before.Samples)
+	}
+	return slices.Concat(before.Samples[:n], now.Samples)
+}
+
+// readGauges reads the samples of an evidence; all are those of an earlier capture as well.
+func readGauges(ev *harness.Evidence, all []harness.Sample) readings {
 	var r readings
 	recent := max(recentFor, recentSamples*min(max(ev.Setup.SampleEvery, 0), time.Hour))
 	stall := max(recent, ev.StalledFor)
-	var latest [gaugeCount]float64
-	for i := range ev.Samples {
-		s := &ev.Samples[i]
-		if s.At <= ev.At {
-			r.watch(s, &latest)
+	latest := [gaugeCount]float64{}
+	for i := range latest {
+		latest[i] = math.Inf(1) // not read so far
+	}
+	for i := range all {
+		s := &all[i]
+		if s.At > ev.At {
+			continue
 		}
-		if old := age(ev.At, s.At); s.At <= ev.At && old <= stall {
+		r.watch(s, &latest)
+		if old := age(ev.At, s.At); old <= stall {
 			r.read(s, old <= recent)
 		}
 	}
 	r.under = r.conditions()
+	if n := len(r.fresh); n >= freshSamples {
+		r.unseen = slices.Min(r.fresh[n-freshSamples:])
+	}
 	return r
 }
 
@@ -160,8 +188,11 @@ func (r *readings) watch(s *harness.Sample, latest *[gaugeCount]float64) {
 		if !ok {
 			continue
 		}
-		if latest[i] > 0 && g.Value > latest[i] {
+		if g.Value > latest[i] {
 			r.grew[i] = s.At
+			if _, headed, ok := beyond(s); ok && i == decodeTokens {
+				r.fresh = append(r.fresh, headed)
+			}
 		}
 		latest[i] = g.Value
 	}
@@ -184,8 +215,8 @@ func (r *readings) read(s *harness.Sample, recent bool) {
 	}
 	if recent {
 		r.load(s)
-		if n, ok := atEngines(s); ok {
-			r.excess.add(s.At, max(0, n-float64(s.Sent)))
+		if sent, _, ok := beyond(s); ok {
+			r.excess.add(s.At, sent)
 		}
 	}
 	for _, g := range s.Gauges {
@@ -217,19 +248,21 @@ func (r *readings) count(i gaugeIndex) int {
 // has says whether a gauge was read lately under load.
 func (r *readings) has(i gaugeIndex) bool { return r.recent[i].ok() }
 
-// atEngines is how many requests the engines have in all by one sample.
-func atEngines(s *harness.Sample) (n float64, ok bool) {
-	var v [gaugeCount]float64
-	for _, g := range s.Gauges {
-		if i, known := gaugeOf(g.Name); known && g.Value >= 0 && !math.IsInf(g.Value, 0) {
-			v[i] = g.Value
-			ok = ok || i == decodeRunning
+// beyond compares the decode side of one sample with the agents' count: how many requests it has more
+// than they have out, and how many are in its batch more than have had their headers. The decode side
+// has a part of each request from its dispatch on, and shows all of it at one instant.
+func beyond(s *harness.Sample) (sent, headed float64, ok bool) {
+	running, ok := valueOf(s, harness.GaugeDecodeRunning)
+	if !ok {
+		return 0, 0, false
+	}
+	all := running
+	for _, name := range [...]string{harness.GaugeDecodePrealloc, harness.GaugeDecodeTransfer, harness.GaugeDecodeQueue} {
+		if v, ok := valueOf(s, name); ok {
+			all += v
 		}
 	}
-	for _, b := range berthsOf(func(i gaugeIndex) float64 { return v[i] }) {
-		n += b.n
-	}
-	return n, ok
+	return max(0, all-float64(s.Sent)), max(0, running-float64(s.Streaming)), true
 }
 
 // stands says whether a counter was seen, and not seen to move lately.

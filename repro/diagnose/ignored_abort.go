@@ -10,7 +10,7 @@ func ignoredAbort() cause {
 		judge: judgeIgnoredAbort,
 		because: func(r *reading) string {
 			z := r.zombies()
-			return fmt.Sprintf("The decode engine works for clients that have left: the engines have %s requests more than the %d that the agents have out (decode_running %s), and agents left %s before the end in this run. These go on to their last token and slow down the others.",
+			return fmt.Sprintf("The decode engine works for clients that have left: decode has %s requests more than the %d that the agents have out (decode_running %s), and agents left %s before the end in this run. These go on to their last token and slow down the others.",
 				num(z.more), r.sides.Sent, num(r.gauges.recent[decodeRunning].mean), count(z.left, "attempt"))
 		},
 		next: func(r *reading) []string {
@@ -24,7 +24,7 @@ func ignoredAbort() cause {
 	}
 }
 
-// zombies sums up the requests that the engines have and no agent waits for.
+// zombies sums up the requests that the decode side has and no agent waits for.
 type zombies struct {
 	more float64 // on average, of the recent samples
 	part float64 // of the decode batch that they are
@@ -60,7 +60,7 @@ func judgeIgnoredAbort(r *reading, j *judgement) {
 		j.open(0, floor)
 		return
 	case g.excess.min < 1:
-		j.refute("the engines had no more requests than the agents have out at least once, %s", g.under)
+		j.refute("the decode side had no more requests than the agents have out at least once, %s", g.under)
 		return
 	case g.stands(decodeTokens):
 		j.open(0.1, floor)
@@ -73,8 +73,8 @@ func judgeIgnoredAbort(r *reading, j *judgement) {
 	}
 	// A fifth of the batch begins to tell, and a third of it explains what the rest waits for.
 	j.support(0.97 * min(1, 3*z.part))
-	j.beside = fmt.Sprintf("the engines have %s requests more than the agents have out", num(z.more))
-	j.pro("the engines had %s requests more than the agents had out on average, and at least %s, %s", num(z.more), num(g.excess.min), g.under)
+	j.beside = fmt.Sprintf("decode has %s requests more than the agents have out", num(z.more))
+	j.pro("the decode side had %s requests more than the agents had out on average, and at least %s, %s", num(z.more), num(g.excess.min), g.under)
 	j.pro("%s", g.told(decodeRunning))
 	if z.left > 0 {
 		j.pro("agents have left %s before their end in this run", count(z.left, "attempt"))

@@ -55,7 +55,7 @@ func (r *reading) decodeHang() decodeHang {
 	if h.crawls {
 		h.n = r.sum(fateMoving, fateServed, fateOpen, fateDecodeHung)
 	}
-	h.behind = r.sum(fateDecodeWait, fateDecodeStuck, fatePrefillStuck)
+	h.behind = r.sum(fateDecodeWait) + r.stuck()
 	for i := range r.calls {
 		c := &r.calls[i]
 		if c.fate != fateDecodeHung && !(h.crawls && (c.fate == fateMoving || c.fate == fateServed || c.fate == fateOpen)) {
@@ -120,9 +120,16 @@ func (r *reading) hangObservations(j *judgement, h *decodeHang, over time.Durati
 	if h.crawls {
 		j.pro("decode_tokens_total grew by %s tokens a second for each running request over %s, where decoding makes ten times as many", num(h.each), secs(over))
 	} else {
-		j.pro("%s, but decode_tokens_total has not moved for %s", g.recent[decodeRunning].tell("decode_running"), secs(over))
-		j.pro("%s quiet for up to %s, all of which had had tokens or headers before", does(h.n, "call", "is", "are"), secs(r.oldest(fateDecodeHung)))
-		j.con("gauges can freeze with their engine: the batch may be older than it looks")
+		if rate, _, ok := g.recent[decodeTokens].rate(); ok && rate > 0 {
+			j.pro("decode_tokens_total grows no faster than the tokens that arrive on other calls: these get none")
+		} else {
+			j.pro("%s, but decode_tokens_total has not moved for %s", g.recent[decodeRunning].tell("decode_running"), secs(over))
+			j.con("gauges can freeze with their engine: the batch may be older than it looks")
+		}
+		j.pro("%s quiet for up to %s", does(h.n, "call", "is", "are"), secs(r.oldest(fateDecodeHung)))
+		if g.unseen >= 1 {
+			j.pro("while decode made tokens its batch had at least %s more than the agents had had headers of", count(int(g.unseen), "request"))
+		}
 	}
 	switch {
 	case h.most == 0:

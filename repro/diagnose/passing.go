@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/wedge/harness"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
@@ -22,17 +23,20 @@ func (r *reading) readAnswers() {
 
 // waitsStuck says whether a call waits for its headers at the servers, in something that does not move.
 // If prefill stands still, so does a call that only the router is seen to have, since gauges may be
-// older than the call, one that was sent a moment ago, and one that a time limit has just ended.
+// older than the call, one that was sent a moment ago, and one that a time limit or the servers' own
+// has just ended.
 func (r *reading) waitsStuck(c *callReading) bool {
 	switch c.fate {
 	case fatePrefillStuck, fateInflight, fateDecodeStuck, fateUnpaired:
 		return true
+	case fateRetracted:
+		return r.gauges.stands(decodeTokens)
 	case fateAtRouter:
 		return !c.lost && r.gauges.stands(prefillTokens)
 	case fateFresh:
 		return c.Stage == pacer.StageHeaders && r.gauges.stands(prefillTokens)
 	case fateBackoff:
-		return r.gauges.stands(prefillTokens) && limited(c.CallState)
+		return r.gauges.stands(prefillTokens) && (limited(c.CallState) || r.gauges.grown(bootstrapFailed) > 0)
 	}
 	return false
 }
@@ -57,14 +61,11 @@ func (r *reading) leftEarly() (run, stall int) {
 	return max(r.now.Totals.Left, r.now.Totals.AttemptsTimeout), max(r.now.Window.Left, r.now.Window.AttemptsTimeout)
 }
 
-// memoryFree says whether the decode side's memory was seen, and seen to be far from full.
+// memoryFree says whether the decode side's memory was not seen to be anywhere near full.
 func (r *reading) memoryFree() bool {
 	kv := &r.gauges.stall[decodeKV]
-	return !kv.ok() || kv.max < memoryHigh
+	return (!kv.ok() || kv.max < memoryHigh) && r.gauges.grown(decodeRetracted) == 0
 }
-
-// pinned says whether the prefill engine's inflight queue has had something in it all the time.
-func (r *reading) pinned() bool { return r.gauges.recent[prefillInflight].min >= 1 }
 
 // together is a set of streams whose last bytes came at the same instant.
 type together struct {
@@ -93,13 +94,29 @@ func (r *reading) stoppedTogether() together {
 	for _, c := range group {
 		t.least, t.most = min(t.least, c.Tokens), max(t.most, c.Tokens)
 	}
-	if t.most-t.least < t.most/togetherSpread || r.gauges.grew[decodeTokens] <= t.at.Add(togetherFor) {
+	if t.most-t.least < t.most/togetherSpread || r.madeSince(t.at.Add(togetherFor)) < float64(togetherTokens*t.n) {
 		return together{}
 	}
 	for _, c := range group {
 		c.together = true
 	}
 	return t
+}
+
+// madeSince is how many tokens decode was seen to make after an instant.
+func (r *reading) madeSince(at sim.Instant) float64 {
+	first, last, ok := 0.0, 0.0, false
+	for i := range r.samples {
+		v, has := valueOf(&r.samples[i], harness.GaugeDecodeTokens)
+		switch {
+		case !has || r.samples[i].At < at || r.samples[i].At > r.now.At:
+		case !ok:
+			first, last, ok = v, v, true
+		default:
+			last = max(last, v)
+		}
+	}
+	return last - first
 }
 
 // largestGroup returns the bounds of the largest group of streams that stopped within togetherFor, of
@@ -119,7 +136,7 @@ func largestGroup(streams []*callReading) (from, to int) {
 
 // stopped says whether a call is a stream that has had tokens, and gets nothing any more.
 func (c *callReading) stopped() bool {
-	return c.Stage == pacer.StageStream && c.Tokens > 0 && c.fate != fateMoving && !c.bytes
+	return c.Stage == pacer.StageStream && c.Tokens > 0 && c.fate != fateMoving && c.fate != fateRetracted && !c.bytes
 }
 
 // lastSign is when the call's attempt last got anything.

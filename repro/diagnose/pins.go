@@ -8,7 +8,9 @@ import (
 )
 
 // pins is what the samples show of entries that stay in the prefill engine's inflight queue: stretches
-// of time in which the queue has something in it and the engine computes nothing. The zero value is
+// of time in which the queue has something in it, requests have memory at decode and wait for prefill,
+// and the engine computes nothing. The gauge alone shows nothing: it is written when a chunk has just
+// entered the queue, and stays so while the engine stands still for any other reason. The zero value is
 // none.
 type pins struct {
 	ended   int           // stretches of pauseMin or more that were followed by work
@@ -30,21 +32,21 @@ type stretch struct {
 }
 
 // readPins looks through all samples, those that were taken after the capture included.
-func (r *reading) readPins() pins {
+func readPins(now *harness.Evidence, all []harness.Sample) pins {
 	var p pins
 	var s stretch
-	start := r.now.At.Add(-max(0, r.now.StalledFor))
-	for _, samples := range [...][]harness.Sample{r.now.Samples, r.now.After} {
+	start := now.At.Add(-max(0, now.StalledFor))
+	for _, samples := range [...][]harness.Sample{all, now.After} {
 		for i := range samples {
-			r.watchPin(&p, &s, &samples[i], start)
+			p.watch(&s, &samples[i], start)
 		}
 	}
 	p.add(&s, start, false)
 	return p
 }
 
-// watchPin takes in a sample.
-func (r *reading) watchPin(p *pins, s *stretch, at *harness.Sample, start sim.Instant) {
+// watch takes in a sample.
+func (p *pins) watch(s *stretch, at *harness.Sample, start sim.Instant) {
 	inflight, okInflight := valueOf(at, harness.GaugePrefillInflight)
 	tokens, okTokens := valueOf(at, harness.GaugePrefillTokens)
 	switch {
@@ -55,13 +57,22 @@ func (r *reading) watchPin(p *pins, s *stretch, at *harness.Sample, start sim.In
 		*s = stretch{}
 	}
 	switch {
-	case inflight < 1 || at.Sent <= 0:
+	case inflight < 1 || at.Sent <= 0 || !waitsForPrefill(at):
 		*s = stretch{}
 	case !s.under:
 		*s = stretch{from: at.At, to: at.At, tokens: tokens, least: inflight, under: true}
 	default:
 		s.to, s.least = at.At, min(s.least, inflight)
 	}
+}
+
+// waitsForPrefill says whether requests that have all that decode has to give them wait for prefill:
+// they are in its queue, or in bootstrap without being in decode's prealloc, or decode waits for their
+// memory.
+func waitsForPrefill(s *harness.Sample) bool {
+	v := func(name string) float64 { n, _ := valueOf(s, name); return n }
+	handshake := v(harness.GaugeDecodePrealloc)
+	return v(harness.GaugePrefillQueue)+v(harness.GaugeDecodeTransfer)+max(0, v(harness.GaugePrefillBootstrap)-handshake) > handshake
 }
 
 // add takes in a stretch that has ended, or that goes on.
@@ -105,7 +116,7 @@ func (r *reading) pinsMayBe(j *judgement) bool {
 		j.open(0.1, "prefill_inflight after the agents have stopped: is there a floor above 0?")
 		j.pro("%s, never 0", r.gauges.told(prefillInflight))
 		j.con("prefill was not seen to stand still with it for %s or more: transfers take a while", secs(pauseMin))
-	case run == 0 && r.gauges.stall[engineAborted].last == 0:
+	case run == 0:
 		j.open(0.2*r.share(r.stuck()), "the transfers' own log at prefill and decode: why does nothing arrive?")
 		j.pro("%s, never 0", r.gauges.told(prefillInflight))
 		j.con("no agent has left a request early in this run, and only an abort pins an entry: a transfer that hangs looks like this")

@@ -49,7 +49,7 @@ func TestPins(t *testing.T) {
 				tokens += 1000
 				x += 'a' - 'A'
 			}
-			sample.Gauges = []harness.Gauge{gauge(harness.GaugePrefillInflight, float64(max(0, x-'a'))), gauge(harness.GaugePrefillTokens, tokens)}
+			sample.Gauges = []harness.Gauge{gauge(harness.GaugePrefillInflight, float64(max(0, x-'a'))), gauge(harness.GaugePrefillTokens, tokens), gauge(harness.GaugePrefillQueue, 1)}
 			if captured {
 				ev.After = append(ev.After, sample)
 			} else {

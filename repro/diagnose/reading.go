@@ -31,6 +31,7 @@ const (
 	fateAtRouter                 // open at the router, but in no engine's queue
 	fateWithheld                 // answered by the router's log, and nothing has arrived
 	fateNeverReached             // sent, without a token, and the servers have no such request
+	fateRetracted                // its tokens have stopped: decode has taken it out of its batch for want of memory
 	fateSilent                   // its tokens have stopped, and the servers have no such request
 	fateExpiring                 // as fateSilent, but the idle limit will cut it off
 	fateUnanswered               // sent, without a token, and nothing is known of the servers
@@ -64,12 +65,13 @@ type agentReading struct {
 
 // reading is an evidence with everything derived from it that several causes look at.
 type reading struct {
-	now    *harness.Evidence
-	moved  movement
-	gauges readings
-	lines  routerLines
-	sides  Sides
-	pool   pool
+	now     *harness.Evidence
+	moved   movement
+	samples []harness.Sample // with those of the earlier capture
+	gauges  readings
+	lines   routerLines
+	sides   Sides
+	pool    pool
 	// A request that was sent at answeredSent has had its headers, and none that was sent later; valid
 	// if answered.
 	answered     bool
@@ -89,7 +91,8 @@ type reading struct {
 
 // newReading derives what the causes look at. before may be nil.
 func newReading(now, before *harness.Evidence) *reading {
-	r := &reading{now: now, moved: compare(now, before), gauges: readGauges(now), pool: poolOf(now)}
+	r := &reading{now: now, moved: compare(now, before), pool: poolOf(now), samples: history(now, before)}
+	r.gauges, r.pins = readGauges(now, r.samples), readPins(now, r.samples)
 	r.graph = graphOf(now, r.pool.keptOf(now))
 	r.knot = r.graph.knotOf(now)
 	r.lines = readLines(now)
@@ -102,7 +105,6 @@ func newReading(now, before *harness.Evidence) *reading {
 	r.readAnswers()
 	r.readCalls()
 	r.cut = r.stoppedTogether()
-	r.pins = r.readPins()
 	r.readAgents()
 	r.tools = r.readTools()
 	r.conns = r.readConnections()

@@ -41,7 +41,7 @@ func TestGaugesNeedLoad(t *testing.T) {
 					gauge(harness.GaugeDecodeRunning, r.run), gauge(harness.GaugeDecodeTokens, r.made),
 				}})
 			}
-			g := readGauges(ev)
+			g := readGauges(ev, ev.Samples)
 			run := &g.recent[decodeRunning]
 			if run.ok() != c.ok || run.min != c.min || run.max != c.max {
 				t.Errorf("ok %v, %v to %v; want %v, %v to %v", run.ok(), run.min, run.max, c.ok, c.min, c.max)
@@ -59,7 +59,7 @@ func TestSlowSampler(t *testing.T) {
 	for i := range 3 {
 		ev.Samples = append(ev.Samples, harness.Sample{At: ev.At - sim.Instant(time.Duration(10+40*i)*s), Sent: 1, Gauges: []harness.Gauge{gauge(harness.GaugeDecodeRunning, 1)}})
 	}
-	if g := readGauges(ev); g.loaded != 3 {
+	if g := readGauges(ev, ev.Samples); g.loaded != 3 {
 		t.Errorf("%d samples read, want 3", g.loaded)
 	}
 }
@@ -170,8 +170,11 @@ func TestPlaces(t *testing.T) {
 			gauge(harness.GaugePrefillRunning, 1), gauge(harness.GaugePrefillInflight, 1), gauge(harness.GaugePrefillBootstrap, 3), gauge(harness.GaugeDecodePrealloc, 3),
 		}, map[string]int{ServerDecode: 2, ServerPrefillWait: 3, ServerPrefill: 1, ServerInflight: 1, ServerPrealloc: 3}},
 		{"the furthest first", []harness.Gauge{
-			gauge(harness.GaugeDecodeRunning, 5), gauge(harness.GaugeDecodeQueue, 2), gauge(harness.GaugePrefillQueue, 3),
+			gauge(harness.GaugeDecodeRunning, 5), gauge(harness.GaugeDecodeQueue, 2), gauge(harness.GaugeDecodeTransfer, 3), gauge(harness.GaugePrefillQueue, 3),
 		}, map[string]int{ServerDecode: 5, ServerDecodeWait: 2, ServerPrefillWait: 3}},
+		{"an inflight entry of the chunk before", []harness.Gauge{
+			gauge(harness.GaugeDecodeRunning, 2), gauge(harness.GaugeDecodePrealloc, 8), gauge(harness.GaugePrefillBootstrap, 8), gauge(harness.GaugePrefillInflight, 1),
+		}, map[string]int{ServerDecode: 2, ServerPrealloc: 8}},
 		{"what no engine has is at the router", []harness.Gauge{gauge(harness.GaugeDecodeRunning, 2)}, map[string]int{ServerDecode: 2, ServerRouter: 8}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

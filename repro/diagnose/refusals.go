@@ -43,10 +43,16 @@ func routerQueue() cause {
 
 // refusals counts attempts that ended with an error status. Evidence that does not tell statuses apart
 // has them all under other.
-type refusals struct{ all, tooMany, unavailable, other int }
+type refusals struct {
+	all, tooMany, unavailable, other int
+	full, workers                    int // of unavailable: those that say that a queue is full, or that there is no worker
+}
 
 func refusalsOf(t *harness.Totals) refusals {
-	f := refusals{all: max(0, t.AttemptsStatus), tooMany: max(0, t.Attempts429), unavailable: max(0, t.Attempts503)}
+	f := refusals{
+		all: max(0, t.AttemptsStatus), tooMany: max(0, t.Attempts429), unavailable: max(0, t.Attempts503),
+		full: max(0, t.Attempts503Full), workers: max(0, t.Attempts503Workers),
+	}
 	f.other = max(0, f.all-f.tooMany-f.unavailable)
 	return f
 }
@@ -131,6 +137,21 @@ func (r *reading) latest503() int {
 	return n
 }
 
+// serverErrors counts the calls whose latest failure was a status of 500 to 502 or 504, by their own word.
+func (r *reading) serverErrors() int {
+	n := 0
+	for i := range r.calls {
+		text := r.calls[i].LastError
+		for _, status := range [...]string{"status 500", "status 502", "status 504", "code 500", "code 502", "code 504"} {
+			if strings.Contains(text, status) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
 // refusedNow says whether most calls that have been sent have been refused before, or many of them
 // have, and come back at once again and again.
 func (r *reading) refusedNow() bool {
@@ -156,14 +177,21 @@ func judgeRefusals(r *reading, j *judgement, queue bool) {
 	case queue && run.told() && run.unavailable+r.latest503() == 0:
 		j.refute("%s, none with 503", run.text())
 		return
+	case queue && run.workers > run.full:
+		j.refute("%d attempts were refused for want of a worker (all circuits open, or unhealthy), and %d because of a full queue", run.workers, run.full)
+		return
+	case !queue && window.all > 0 && 2*(window.tooMany+window.unavailable) < window.all && (run.told() || r.serverErrors() > 0):
+		j.open(0.1, "the statuses and messages of the attempts that failed, in the journal of the run")
+		j.con("%s in the stall: most are failures of the servers, and not refusals of what they do not want", window.text())
+		return
 	case !r.refusedNow():
 		r.judgePastRefusals(j, queue)
 		return
 	case queue && queued.ok() && queued.max == 0 && unavailable == 0:
 		j.refute("router_queued 0, %s, and no call was refused with status 503", r.gauges.under)
 		return
-	case queue && r.routerRoom():
-		j.refute("%s and %s, %s: the router has room, and what refuses is somebody else", queued.tell("router_queued"), r.gauges.recent[routerInFlight].tell("router_in_flight"), r.gauges.under)
+	case queue && window.full == 0 && r.routerRoom():
+		j.refute("router_queued 0 and router_in_flight below %d for %s: the router has room, and what refuses is something else", routerQueueLeast, secs(recentFor))
 		return
 	case !queue && r.routerFull() && 2*unavailable > window.all:
 		j.refute("%s and %s, %s, and most refusals are 503: that is a full router", queued.tell("router_queued"), r.gauges.recent[routerInFlight].tell("router_in_flight"), r.gauges.under)
@@ -194,10 +222,24 @@ func (r *reading) routerFull() bool {
 	return g[routerQueued].max >= 1 || g[routerInFlight].min >= routerQueueLeast
 }
 
-// routerRoom says whether the router's gauges were seen, and it was far from full.
+// routerRoom says whether the router's gauges were seen lately, and it was far from full. Readings that
+// were taken while every call waited to try again count here: a router that has nothing refuses nobody
+// for want of room.
 func (r *reading) routerRoom() bool {
-	g := &r.gauges.recent
-	return g[routerQueued].ok() && g[routerInFlight].ok() && g[routerQueued].max == 0 && g[routerInFlight].max < routerQueueLeast
+	seen := false
+	for i := range r.samples {
+		x := &r.samples[i]
+		if x.At > r.now.At || age(r.now.At, x.At) > recentFor {
+			continue
+		}
+		queued, okQueued := valueOf(x, harness.GaugeRouterQueued)
+		flight, okFlight := valueOf(x, harness.GaugeRouterInFlight)
+		if queued > 0 || flight >= routerQueueLeast {
+			return false
+		}
+		seen = seen || okQueued && okFlight
+	}
+	return seen
 }
 
 // atOnceMax is how many requests the agents can have out at once; 0: not known.

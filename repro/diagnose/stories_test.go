@@ -135,6 +135,8 @@ func stories() []story {
 		{"connection-dead-streams-only", func() *harness.Evidence { return blackholeEvidence(0) }, nil, Wedged, LayerConnection, CauseConnectionDead},
 		{"connection-dead-both", func() *harness.Evidence { return blackholeEvidence(6) }, nil, Wedged, LayerConnection, CauseConnectionDead},
 		{"long-context-decode-crawls", crawlEvidence, nil, Wedged, LayerDecode, CauseLongContextDecode},
+		{"long-context-decode-before-the-first-token", func() *harness.Evidence { return hungInBatch(3) }, nil, Wedged, LayerDecode, CauseLongContextDecode},
+		{"long-context-decode-frozen", func() *harness.Evidence { return hungInBatch(0) }, nil, Wedged, LayerDecode, CauseLongContextDecode},
 		{"silent-stream-headers-log", func() *harness.Evidence {
 			return stallOf("silent-stream-8", 30, 16, 900*s, m).silent(10, 300*s, 250*s).silent(6, 200*s, 70*s).slot(14, m).headersLog().gauges(0, 0).done()
 		}, nil, Wedged, LayerStream, CauseSilentStream},

@@ -80,12 +80,24 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 		return
 	case r.noStorm(j, "cut off"):
 		return
+	case w.TimeoutsIdle > 0 && 2*w.TimeoutsIdle >= w.AttemptsTimeout:
+		j.open(0.1, "what the streams that the idle limit ended had been waiting for: see the other hypotheses")
+		j.con("%d of these were ended by the idle limit, which is for streams that are quiet already", w.TimeoutsIdle)
 	case w.CallsCompleted > 0, w.AttemptsTimeout < r.aStorm() && 2*r.cutOff() < len(r.calls):
 		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
 		j.con("%s completed in the same time", count(w.CallsCompleted, "call"))
+	case 2*r.pins.inStall >= r.now.StalledFor && r.pins.any():
+		j.open(0.2, "the attempts of a stall in which prefill works all the time: do they run into the limit too?")
+		j.con("prefill stood still for %s of the stall: what was cut off waited for that", secs(r.pins.inStall))
 	case r.engineStands():
 		j.open(0.2, "decode_tokens_total and prefill_tokens_total over half a minute: would anything have finished without the limit?")
 		j.con("the servers make no token: what the limits cut off was not being worked on")
+	case r.pins.ended > 0 && 2*r.pins.inStall >= r.now.StalledFor:
+		j.open(0.3, "the attempts of the next minutes: does the limit cut off what prefill works on?")
+		j.con("prefill stood still for %s of the stall: what the limits cut off was not being worked on", secs(r.pins.inStall))
+	case r.pastTheLimits():
+		j.open(0.3, "the calls that get tokens now: do they end well?")
+		j.con("%s tokens, and no limit that fired in the stall cuts those off", does(r.n[fateMoving], "call", "gets", "get"))
 	case w.TokensWasted <= 0 && !r.counting():
 		j.open(0.3, "tokens received before each limit: was anything cut off that would have finished?")
 		j.con("no token was lost with them")
@@ -99,6 +111,14 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 		j.pro("the router's log has no finished line for %s that no agent waits for: clients that left before the headers leave such lines", count(n, "request"))
 	}
 	j.pro("%s into a time limit during the stall (%s), with %s in flight", does(w.AttemptsTimeout, "attempt", "ran", "ran"), limitsOf(w), count(len(r.calls), "call"))
+}
+
+// pastTheLimits says whether a good part of what is out gets tokens, while all limits that fired in the
+// stall are about the time before the first one: those calls will end well.
+func (r *reading) pastTheLimits() bool {
+	w := &r.now.Window
+	early := w.TimeoutsConnect + w.TimeoutsHeader + w.TimeoutsFirst
+	return early > 0 && w.TimeoutsIdle+w.TimeoutsTotal == 0 && w.TokensWasted <= 0 && 4*r.n[fateMoving] >= r.sides.Sent && r.n[fateMoving] > 0
 }
 
 // wasteObservations adds what is lost with the attempts that were cut off.

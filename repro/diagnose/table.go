@@ -12,7 +12,7 @@ import (
 func serverOrder(stage string) int {
 	return slices.Index([]string{
 		ServerNotSent, ServerUnseen, ServerUnknown, ServerRouter, ServerBootstrap, ServerPrefillWait, ServerPrefill,
-		ServerPrealloc, ServerInflight, ServerTransfer, ServerDecodeWait, ServerDecode,
+		ServerPrealloc, ServerInflight, ServerTransfer, ServerDecodeWait, ServerRetracted, ServerDecode,
 	}, stage)
 }
 

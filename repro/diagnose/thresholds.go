@@ -66,10 +66,12 @@ const (
 	logSlack = 3 * time.Second
 	// togetherFor is how close to each other streams must have stopped to have stopped together, and
 	// togetherMin how many it takes; they must differ in what they had received by the togetherSpread-th
-	// part, or they stopped at the same place of their answers instead.
+	// part, or they stopped at the same place of their answers instead. Decode must have gone on for
+	// togetherTokens more for each of them: it does not know that they are gone.
 	togetherFor    = 2 * time.Second
 	togetherMin    = 3
 	togetherSpread = 10
+	togetherTokens = 20
 
 	// pauseMin is how long the prefill engine must stand still with something in its inflight queue for
 	// that to be a pin. A transfer takes under 30 s where it is slow, and an engine that is idle brings
@@ -80,6 +82,12 @@ const (
 	recentFor = 30 * time.Second
 	// recentSamples is the least number of samples in that window, for slow samplers.
 	recentSamples = 3
+	// freshSamples is how many samples must agree on what is in the decode batch: it brings its gauges up
+	// to date every few seconds, and calls come and go meanwhile.
+	freshSamples = 3
+	// drainMin is the least number of running requests, by a gauge that stands still, that are taken to be
+	// in the batch yet: one that drains shows smaller numbers every few seconds on its way.
+	drainMin = 4
 	// stillMin is the shortest window in which an unmoved counter is called still: a prefill chunk
 	// takes up to 6 s.
 	stillMin = 10 * time.Second

@@ -68,7 +68,7 @@ func (r *reading) unknown() unknown {
 // lostAndDoubtful counts the calls that will not come back, and those that may or may not.
 func (r *reading) lostAndDoubtful() (lost, doubt int) {
 	lost = r.sum(fateNeverReached, fateWithheld, fateDecodeHung, fateDecodeStuck, fatePrefillStuck, fateInflight, fateUnpaired)
-	doubt = r.sum(fateOpen, fateUnanswered, fateConnect)
+	doubt = r.sum(fateRetracted, fateOpen, fateUnanswered, fateConnect)
 	if r.blind() { // a stream that was silent for long enough has a cause
 		doubt += r.n[fateSilent]
 	} else {
@@ -174,7 +174,7 @@ func (r *reading) layerOfMost() Layer {
 		n     int
 		layer Layer
 	}{
-		{r.sum(fateMoving, fateServed, fateDecodeHung, fateDecodeWait, fateDecodeStuck), LayerDecode},
+		{r.sum(fateMoving, fateServed, fateRetracted, fateDecodeHung, fateDecodeWait, fateDecodeStuck), LayerDecode},
 		{r.sum(fatePrefill, fatePrefillStuck, fateInflight), LayerPrefill},
 		{r.sum(fateSilent, fateExpiring), LayerStream},
 		{r.sum(fateNeverReached, fateConnect, fateWithheld), LayerConnection},

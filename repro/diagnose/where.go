@@ -1,9 +1,11 @@
 package diagnose
 
 import (
+	"math"
 	"slices"
 	"time"
 
+	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
 
@@ -84,8 +86,9 @@ func (r *reading) willExpire(c *callReading) bool {
 
 // berth is a server-side stage with the number of requests that the gauges put there.
 type berth struct {
-	stage string
-	free  int
+	stage  string
+	free   int
+	unseen int // of a decode batch that stands still: see readings
 }
 
 // place puts the quiet calls that the router has, or may have, into the engines' stages.
@@ -102,9 +105,28 @@ func (r *reading) place(quiet []*callReading) {
 		}
 		return int(min(max(a.Since-b.Since, -1), 1))
 	})
-	engines, router := r.berths()
-	for _, c := range quiet {
-		r.settle(c, r.stageFor(c, engines), &router)
+	engines := r.berths()
+	sum, placed := 0, r.n[fateMoving]
+	for _, b := range engines {
+		sum += b.free
+	}
+	stages := make([]string, len(quiet))
+	for i, c := range quiet {
+		if stages[i] = r.stageFor(c, engines); stages[i] != ServerRouter {
+			placed++
+		}
+	}
+	// What the router counts and the engines do not. Gauges of engines that stand still may have
+	// requests that have gone since.
+	if sum += r.n[fateMoving]; r.gauges.stands(prefillTokens) || r.gauges.stands(decodeTokens) {
+		sum = min(sum, placed)
+	}
+	router := 0
+	if r.gauges.has(routerInFlight) {
+		router = max(0, r.gauges.count(routerInFlight)-sum)
+	}
+	for i, c := range quiet {
+		r.settle(c, stages[i], &router)
 	}
 }
 
@@ -139,7 +161,13 @@ func (r *reading) stageFor(c *callReading, engines []berth) string {
 			break
 		}
 		if b.stage == ServerDecode && c.turn() > 1 && r.gauges.stands(decodeTokens) {
-			continue // without headers it has not had its first token, and the batch makes none
+			// Without headers it has not had its first token, and the batch makes none: only what was in
+			// it without headers while its gauge was up to date can still be in it, or what is left if
+			// the gauge is too high for a batch that has drained since.
+			if b.unseen == 0 {
+				continue
+			}
+			b.unseen--
 		}
 		if b.free > 0 {
 			b.free--
@@ -158,40 +186,51 @@ type engineShare struct {
 // berthsOf reads from gauges how many requests are in each engine stage, the furthest first. Where the
 // engines are split, either side counts a request that both have: the decode side's prealloc queue is
 // the prefill side's bootstrap queue, and its transfer queue has what the prefill side queues, computes
-// or still sends.
-func berthsOf(v func(gaugeIndex) float64) [8]engineShare {
-	inflight, running, queue := v(prefillInflight), v(prefillRunning), v(prefillQueue)
+// or still sends, and what waits in bootstrap for a slot. If the decode side is known to be up to date
+// and shows what waits, the prefill side can only tell more of its transfer queue.
+func berthsOf(v func(gaugeIndex) float64, decodeFresh bool) [8]engineShare {
+	transfer, prealloc := v(decodeTransfer), v(decodePrealloc)
+	left := math.Inf(1)
+	if decodeFresh && transfer+prealloc+v(decodeQueue) > 0 {
+		left = transfer
+	}
+	take := func(n float64) float64 {
+		n = max(0, min(n, left))
+		left -= n
+		return n
+	}
+	inflight, running, queue := take(v(prefillInflight)), take(v(prefillRunning)), take(v(prefillQueue))
+	ready := take(v(prefillBootstrap) - prealloc)
 	return [...]engineShare{
 		{ServerDecode, v(decodeRunning)}, {ServerDecodeWait, v(decodeQueue)},
-		{ServerTransfer, max(0, v(decodeTransfer)-inflight-running-queue)},
-		{ServerInflight, inflight}, {ServerPrealloc, v(decodePrealloc)}, {ServerPrefill, running},
-		{ServerPrefillWait, queue}, {ServerBootstrap, max(0, v(prefillBootstrap)-v(decodePrealloc))},
+		{ServerTransfer, max(0, transfer-inflight-running-queue-ready)},
+		{ServerInflight, inflight}, {ServerPrealloc, prealloc}, {ServerPrefill, running},
+		{ServerPrefillWait, queue}, {ServerBootstrap, ready},
 	}
 }
 
 // berths reads from the latest gauges how many requests are in each engine stage, less those whose
-// tokens arrive, and how many the router has besides.
-func (r *reading) berths() (engines []berth, router int) {
+// tokens arrive.
+func (r *reading) berths() []berth {
 	g := &r.gauges
 	all := berthsOf(func(i gaugeIndex) float64 {
 		if g.has(i) {
 			return float64(g.count(i))
 		}
 		return 0
-	})
-	sum := 0
-	for _, b := range all {
-		n := int(b.n)
-		sum += n
+	}, g.recent[decodeTokens].ok() && !g.stands(decodeTokens))
+	engines := make([]berth, len(all))
+	for i, b := range all {
+		engines[i] = berth{stage: b.stage, free: int(b.n)}
 		if b.stage == ServerDecode {
-			n = max(0, n-r.n[fateMoving])
+			engines[i].free = max(0, int(b.n)-r.n[fateMoving])
+			engines[i].unseen = int(g.unseen)
+			if engines[i].free >= drainMin && g.grown(decodeRetracted) == 0 {
+				engines[i].unseen = engines[i].free
+			}
 		}
-		engines = append(engines, berth{b.stage, n})
 	}
-	if g.has(routerInFlight) {
-		router = max(0, g.count(routerInFlight)-sum)
-	}
-	return engines, router
+	return engines
 }
 
 // settle gives a call the stage it was put into, and the fate that goes with it. router is how many
@@ -200,11 +239,16 @@ func (r *reading) settle(c *callReading, stage string, router *int) {
 	c.server = stage
 	switch stage {
 	case ServerDecode:
-		c.fate = r.decodeFate(c)
+		if c.fate = r.decodeFate(c); c.fate == fateDecodeHung && c.Tokens > 0 && r.retractedSince(c.lastSign()) {
+			c.server, c.fate = ServerRetracted, fateRetracted
+		}
 	case ServerDecodeWait, ServerTransfer, ServerPrealloc:
 		c.fate = r.waitFate(c, stage)
 	case ServerInflight:
 		c.fate = fateInflight
+		if !r.gauges.stands(prefillTokens) {
+			c.fate = fatePrefill
+		}
 	case ServerPrefill, ServerPrefillWait, ServerBootstrap:
 		c.fate = r.waitFate(c, stage)
 	default:
@@ -213,11 +257,12 @@ func (r *reading) settle(c *callReading, stage string, router *int) {
 }
 
 // waitFate judges a call in a queue of an engine. With memory free, a handshake is all that a request
-// in bootstrap or prealloc can wait for while later ones pass.
+// in bootstrap or prealloc can wait for while later ones pass. An entry in the inflight queue is no sign
+// of anything while prefill works: the gauge is written when a chunk has just entered it.
 func (r *reading) waitFate(c *callReading, stage string) fate {
 	handshake := stage == ServerPrealloc || stage == ServerBootstrap
 	switch {
-	case handshake && c.overtaken && r.memoryFree() && !r.pinned():
+	case handshake && c.overtaken && r.memoryFree() && !r.pins.any():
 		return fateUnpaired
 	case stage == ServerPrealloc || stage == ServerTransfer || stage == ServerDecodeWait:
 		if !r.decodeMoves() {
@@ -248,6 +293,9 @@ func (r *reading) settleOutside(c *callReading, router *int) {
 		// Too little was read to say that the engines do not have it.
 		c.server, c.lost = ServerUnseen, false
 		r.placeBlind(c)
+	case c.Tokens > 0 && *router > 0 && r.retractedSince(c.lastSign()):
+		*router--
+		c.server, c.fate = ServerRetracted, fateRetracted
 	case c.Tokens > 0:
 		c.fate = fateSilent
 	case c.withheld:
@@ -259,6 +307,21 @@ func (r *reading) settleOutside(c *callReading, router *int) {
 	default:
 		c.fate = fateNeverReached
 	}
+}
+
+// retractedSince says whether decode was seen to take requests out of its batch at about that instant,
+// or has done so at some time in the run if the samples do not reach back so far. The queue that they
+// wait in has no gauge; only the router still counts them.
+func (r *reading) retractedSince(at sim.Instant) bool {
+	const slack = 10 * time.Second
+	total := &r.gauges.stall[decodeRetracted]
+	if !total.ok() || total.last == 0 {
+		return false
+	}
+	if len(r.samples) > 0 && r.samples[0].At.Add(slack) < at {
+		return r.gauges.grew[decodeRetracted].Add(slack) >= at
+	}
+	return true
 }
 
 // placeBlind judges a quiet call without gauges.
@@ -293,10 +356,12 @@ func (r *reading) decodeFate(c *callReading) fate {
 		return fateOpen
 	case rate == 0:
 		return fateDecodeHung
-	case c.Tokens > 0 && r.n[fateMoving] > 0 && rate < servedMargin*r.visibleRate():
-		return fateOpen // what is produced may all be for the others
+	case r.n[fateMoving] == 0 || rate >= servedMargin*r.visibleRate():
+		return fateServed
+	case c.overtaken && r.gauges.unseen >= 1:
+		return fateDecodeHung // what is produced is all for the others, for as long as theirs took and longer
 	}
-	return fateServed
+	return fateOpen // what is produced may all be for the others
 }
 
 // visibleRate is what the moving streams receive together, in tokens a second.

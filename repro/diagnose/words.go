@@ -139,6 +139,7 @@ const (
 	ServerTransfer    = "transfer"     // its KV cache arrives
 	ServerDecodeWait  = "decode_wait"  // waits for room in the running batch
 	ServerDecode      = "decode"       // in the running batch
+	ServerRetracted   = "retracted"    // was in the running batch, and waits for memory to go on
 	ServerUnknown     = "unknown"      // sent, and the servers have no such request
 	ServerNotSent     = "none"         // not sent, so not at the servers
 	ServerUnseen      = "unseen"       // sent, and the evidence cannot tell where it is

@@ -34,6 +34,9 @@ const (
 	serialMax    = 3   // requests in a batch that is none
 	loadMin      = 4   // requests out, below which a small batch says nothing
 	outsideShare = 0.5 // of the requests, that the servers do not have
+
+	// briefly is how long answers take, in seconds, that say nothing about batches: a few steps of one.
+	briefly = 0.05
 )
 
 // before lists the gauges of requests that have not reached the decode engine's queue, each with what
@@ -50,8 +53,8 @@ func before() []struct{ gauge, words string } {
 	}
 }
 
-// batching judges the samples of a run.
-func batching(s *sampler) Batching {
+// batching judges the samples of a run, whose answers took so long (nil: there were none).
+func batching(s *sampler, whole *Quantiles) Batching {
 	r := s.best()
 	running, known := r.find(serving.GaugeDecodeRunning)
 	out := r.out.mean()
@@ -68,6 +71,8 @@ func batching(s *sampler) Batching {
 		return Batching{Unknown, fmt.Sprintf("at most %s out: a small batch says nothing, want %d or more", count(int(r.out.max), "request was", "requests were"), loadMin)}
 	case running.max >= aboutAll*r.out.max:
 		return Batching{Batches, fmt.Sprintf("decode batches: running rises to %.0f while %.0f requests are out", running.max, r.out.max)}
+	case whole != nil && whole.P50 < briefly:
+		return Batching{Unknown, fmt.Sprintf("half the answers took less than %.2g ms: too little for a batch to be seen, and mostly the way there and back", 1000*whole.P50)}
 	}
 	return limited(r, running, out)
 }

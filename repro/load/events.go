@@ -29,7 +29,7 @@ func (e *events) read(body io.Reader, keep bool, r *receipt) error {
 		e.room = make([]byte, bufferMin)
 	}
 	e.shape.head = 0
-	filled := 0
+	filled, searched := 0, 0 // bytes; there is no line break among the searched ones
 	for {
 		if filled == len(e.room) {
 			if filled >= lineMax {
@@ -39,11 +39,14 @@ func (e *events) read(body io.Reader, keep bool, r *receipt) error {
 		}
 		n, err := body.Read(e.room[filled:])
 		filled += n
-		rest, failed := e.lines(e.room[:filled], keep, r)
+		rest, failed := e.lines(e.room[:filled], searched, keep, r)
 		if failed != nil || r.done {
 			return failed
 		}
-		filled = copy(e.room, rest)
+		if len(rest) < filled {
+			filled = copy(e.room, rest)
+		}
+		searched = filled
 		switch {
 		case err == nil:
 		case errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
@@ -58,7 +61,7 @@ func (e *events) read(body io.Reader, keep bool, r *receipt) error {
 // servers leave [DONE] out, which is no harm once the answer is finished.
 func (e *events) end(rest []byte, keep bool, r *receipt) error {
 	if len(rest) > 0 {
-		if _, err := e.lines(append(rest, '\n'), keep, r); err != nil {
+		if _, err := e.lines(append(rest, '\n'), 0, keep, r); err != nil {
 			return err
 		}
 	}
@@ -68,14 +71,16 @@ func (e *events) end(rest []byte, keep bool, r *receipt) error {
 	return nil
 }
 
-// lines reads all complete lines of text, and returns what is left.
-func (e *events) lines(text []byte, keep bool, r *receipt) (rest []byte, err error) {
+// lines reads all complete lines of text, of which the start has been searched for a line break
+// before, and returns what is left.
+func (e *events) lines(text []byte, searched int, keep bool, r *receipt) (rest []byte, err error) {
 	output := false
 	for !r.done {
-		end := bytes.IndexByte(text, '\n')
+		end := bytes.IndexByte(text[searched:], '\n')
 		if end < 0 {
 			break
 		}
+		end, searched = searched+end, 0
 		got, failed := e.line(text[:end], keep, r)
 		output = output || got
 		if failed != nil {

@@ -78,7 +78,7 @@ func TestEvents(t *testing.T) {
 }
 
 func TestEventsNeverEnding(t *testing.T) {
-	_, err := receive(io.LimitReader(iotest.DataErrReader(endless{}), 1<<30))
+	_, err := receive(io.LimitReader(endless{}, 1<<30))
 	var malformed *malformedError
 	if !errors.As(err, &malformed) || !strings.Contains(err.Error(), "a line of the stream is longer than") {
 		t.Errorf("got %v", err)

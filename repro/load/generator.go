@@ -23,6 +23,7 @@ type generator struct {
 	numbered int      // requests of a closed loop; guarded by the monitor
 	arrivals *arrivals
 	atBound  bool // an arrival found all clients busy, and no more were allowed
+	tooMany  bool // a run that names no number of requests was ended by the bound
 	began    sim.Instant
 	ended    sim.Instant
 	complete bool // it came to its end
@@ -80,11 +81,19 @@ func (g *generator) closed(ctx, life context.Context) {
 	}
 }
 
+// unboundMax is how many requests a run in virtual time may send that names no number: servers that
+// take next to no time would be asked for ever before the first second is over.
+const unboundMax = 10_000_000
+
 // takeNumber returns the number of the next request of a closed loop, if there is to be one.
 func (g *generator) takeNumber() (number int, ok bool) {
 	g.w.Lock()
 	defer g.w.Unlock()
 	if g.plan.Requests > 0 && g.numbered == g.plan.Requests {
+		return 0, false
+	}
+	if g.plan.Requests == 0 && g.numbered == unboundMax && g.w.Virtual() {
+		g.tooMany = true
 		return 0, false
 	}
 	g.numbered++

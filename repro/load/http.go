@@ -57,41 +57,15 @@ func newTransport() *http.Transport {
 	}
 }
 
-// exchange is what one request after the other needs of memory.
-type exchange struct {
-	events events
-	body   []byte
-	reader bytes.Reader
-}
-
-func (t *overHTTP) take() *exchange {
-	t.w.Lock()
-	defer t.w.Unlock()
-	n := len(t.spare)
-	if n == 0 {
-		return &exchange{events: events{w: t.w}}
-	}
-	x := t.spare[n-1]
-	t.spare = t.spare[:n-1]
-	return x
-}
-
-func (t *overHTTP) giveBack(x *exchange) {
-	t.w.Lock()
-	defer t.w.Unlock()
-	t.spare = append(t.spare, x)
-}
-
 // send implements target.
 func (t *overHTTP) send(ctx context.Context, c *call, r *receipt) error {
 	x := t.take()
 	ctx, cancel := t.w.WithCancel(ctx)
 	defer cancel(context.Canceled)
 	x.body = t.appendBody(x.body[:0], c)
-	x.reader.Reset(x.body)
+	defer t.giveBack(x)
 	resp, err := t.client.Do(t.request(ctx, c, x))
 	if err != nil {
-		// The transport may still be writing the body, so x is left to it.
 		return t.cleaned(err)
 	}
 	err = t.receive(resp, c, x, r)
@@ -102,7 +76,6 @@ func (t *overHTTP) send(ctx context.Context, c *call, r *receipt) error {
 	if err != nil {
 		return t.cleaned(err)
 	}
-	t.giveBack(x)
 	return nil
 }
 
@@ -114,10 +87,10 @@ func (t *overHTTP) request(ctx context.Context, c *call, x *exchange) *http.Requ
 			"Content-Type": {"application/json"},
 			"X-Request-Id": {c.id},
 		},
-		Body: io.NopCloser(&x.reader), ContentLength: int64(len(x.body)),
+		Body: x.reader(), ContentLength: int64(len(x.body)),
 		// So that a request can be sent again on another connection when a kept one turns out to be dead
 		// before anything was received.
-		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil },
+		GetBody: func() (io.ReadCloser, error) { return x.reader(), nil },
 	}
 	if c.plan.Stream {
 		req.Header["Accept"] = []string{"text/event-stream"}
@@ -126,48 +99,6 @@ func (t *overHTTP) request(ctx context.Context, c *call, x *exchange) *http.Requ
 		req.Header["Authorization"] = []string{"Bearer " + t.key}
 	}
 	return req.WithContext(ctx)
-}
-
-// appendBody appends the request as JSON.
-func (t *overHTTP) appendBody(b []byte, c *call) []byte {
-	b = append(b, `{"model":`...)
-	b = appendString(b, t.model)
-	b = append(b, `,"messages":[`...)
-	for i, m := range c.messages {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"role":"`...)
-		b = append(b, m.role...)
-		b = append(b, `","content":`...)
-		b = appendString(b, m.text)
-		b = append(b, '}')
-	}
-	b = append(b, ']')
-	if c.plan.MaxTokens > 0 {
-		b = append(b, `,"max_tokens":`...)
-		b = strconv.AppendInt(b, int64(c.plan.MaxTokens), 10)
-	}
-	if c.plan.IgnoreEOS {
-		b = append(b, `,"ignore_eos":true`...)
-	}
-	if c.plan.Stream {
-		b = append(b, `,"stream":true,"stream_options":{"include_usage":true}`...)
-	}
-	return append(b, '}')
-}
-
-// appendString appends text as a JSON string.
-func appendString(b []byte, text string) []byte {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			quoted, _ := json.Marshal(text) // a string can always be encoded
-			return append(b, quoted...)
-		}
-	}
-	b = append(b, '"')
-	b = append(b, text...)
-	return append(b, '"')
 }
 
 // bodyMax is the longest answer, in bytes, that is taken in one piece.

@@ -33,7 +33,6 @@ type watch struct {
 	r      *receipt
 	place  int // in watched
 	tokens int // seen so far
-	last   sim.Instant
 }
 
 // lookEvery is how often streams are looked at. The steps of a decode batch are about as long.

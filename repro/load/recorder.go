@@ -12,16 +12,16 @@ import (
 type recorder struct {
 	plan *Plan
 
-	sent                          int // attempts begun
-	out                           int // of them, not ended
-	ok, failed, left, cut, unsent int
-	failures                      []Failures // in the order in which they were met first
-	good                          int        // answered within the timeout, from the intended start on
-	tokens, tokensLost            int        // of output: of all, and of those that failed
-	promptTokens, promptsCounted  int        // as servers count them
-	noDone, noUsage               int        // complete answers without [DONE], without usage
-	comments                      int
-	cutOldest                     time.Duration // how long the oldest that was cut off had been under way
+	sent                         int // attempts begun
+	out                          int // of them, not ended
+	ok, failed, left, cut        int
+	failures                     []Failures // in the order in which they were met first
+	good                         int        // answered within the timeout, from the intended start on
+	tokens, tokensLost           int        // of output: of all, and of those that failed
+	promptTokens, promptsCounted int        // as servers count them
+	noDone, noUsage              int        // complete answers without [DONE], without usage
+	comments                     int
+	cutOldest                    time.Duration // how long the oldest that was cut off had been under way
 
 	first, itl, gaps, whole, late histogram
 	lastEnd                       sim.Instant
@@ -113,9 +113,9 @@ func (rec *recorder) count(f Failures) {
 	rec.failures = append(rec.failures, f)
 }
 
-// worst returns the failures, the most frequent first.
+// worst returns the failures, the most frequent first; not nil, which would be no list in JSON.
 func (rec *recorder) worst() []Failures {
-	out := slices.Clone(rec.failures)
+	out := append([]Failures{}, rec.failures...)
 	slices.SortStableFunc(out, func(a, b Failures) int { return cmp.Compare(b.Count, a.Count) })
 	return out
 }

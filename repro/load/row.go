@@ -125,7 +125,7 @@ func (g *generator) row() *Row {
 		OutputTokens: rec.tokens, OutputTokensFailed: rec.tokensLost,
 		FirstToken: rec.first.quantiles(), Whole: rec.whole.quantiles(), InterToken: rec.itl.quantiles(),
 		Gaps: rec.gaps.quantiles(), StartLate: rec.late.quantiles(), OwnLag: g.lag.quantiles(),
-		Gauges: g.sampler.gauges(), Batching: batching(g.sampler),
+		Gauges: g.sampler.gauges(), Batching: batching(g.sampler, rec.whole.quantiles()),
 	}
 	if g.arrivals != nil {
 		r.Requests.Unsent = g.arrivals.unsent()
@@ -188,6 +188,9 @@ func (g *generator) notes() []string {
 	}
 	if rec.ok == 0 && rec.failed == 0 && rec.tokens > 0 {
 		say("no request was answered in full within the run: want a longer one, or answers of fewer tokens")
+	}
+	if g.tooMany {
+		say("the run ended after %d requests, the most there are in virtual time unless a number is given", unboundMax)
 	}
 	if g.arrivals != nil && g.atBound {
 		say("all %d clients were busy at times, and requests waited for one: their latencies show it", g.plan.clientsMax())

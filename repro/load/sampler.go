@@ -46,7 +46,8 @@ func (s *spread) add(v float64) {
 	s.min, s.max, s.sum = min(s.min, v), max(s.max, v), s.sum+v
 }
 
-func (s *spread) mean() float64 { return s.sum / float64(max(s.n, 1)) }
+// mean is within the bounds, whatever rounding does to the sum.
+func (s *spread) mean() float64 { return min(max(s.sum/float64(max(s.n, 1)), s.min), s.max) }
 
 // series is one gauge over the samples.
 type series struct {

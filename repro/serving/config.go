@@ -5,6 +5,8 @@ import "example.com/wedge/repro/serving/engine"
 // Config is what the servers are like: the block servers of a scenario file. The zero value is
 // refused; start from [Default] or another [Preset].
 type Config struct {
+	// Preset is the name of what this began as, if it had one; it changes nothing by itself. See [Preset].
+	Preset   string                `yaml:"preset,omitempty" json:"preset,omitempty"`
 	Mode     engine.Mode           `yaml:"mode" json:"mode"`
 	Flavor   Flavor                `yaml:"flavor" json:"flavor"`
 	Router   RouterConfig          `yaml:"router" json:"router"`

@@ -35,7 +35,9 @@ func Preset(name string) (Config, error) {
 	var names []string
 	for _, p := range presets {
 		if p.name == name {
-			return p.make(), nil
+			c := p.make()
+			c.Preset = name
+			return c, nil
 		}
 		names = append(names, p.name)
 	}

@@ -21,6 +21,11 @@ const (
 // Validate says what is wrong with the configuration in one line that starts with the field's path,
 // or returns nil.
 func (c *Config) Validate() error {
+	if c.Preset != "" {
+		if _, err := Preset(c.Preset); err != nil {
+			return fmt.Errorf("preset: %s", strings.TrimPrefix(err.Error(), "serving: preset "))
+		}
+	}
 	for _, check := range [...]func() error{c.validNames, c.validCounts, c.validDurations, c.validNumbers} {
 		if err := check(); err != nil {
 			return err

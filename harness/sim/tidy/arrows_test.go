@@ -70,7 +70,7 @@ import (
 		{"repro/serving/x.go", `package serving
 
 import (
-	"example.com/wedge/agents" // want: may import only pacer, harness/fault, harness/sim
+	"example.com/wedge/agents" // want: may import only repro/serving/engine, pacer, harness/fault, harness/sim
 	"example.com/wedge/cmd/wedge" // want: arrows point down
 	"example.com/wedge/harness" // want: may import only
 	"example.com/wedge/harness/fault"

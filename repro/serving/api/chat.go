@@ -1,9 +1,13 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"strings"
+	"time"
 
+	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/serving"
 )
 
@@ -15,13 +19,8 @@ func (x *exchange) chat() {
 		return
 	}
 	ctx := x.in.Context()
-	conn := x.stack.Connect(&q.Request)
-	err := conn.Break
-	if err == nil && conn.Delay > 0 {
-		err = x.w.Sleep(ctx, conn.Delay)
-	}
-	if err != nil {
-		x.breakOff(err)
+	connection := x.stack.Connect(&q.Request)
+	if !x.connect(ctx, &connection) {
 		return
 	}
 	h := x.stack.Submit(q.Request)
@@ -30,20 +29,74 @@ func (x *exchange) chat() {
 		x.breakOff(err)
 		return
 	}
-	if q.Stream {
-		x.stream(h, q)
+	if !q.Stream {
+		x.completion(h)
 		return
 	}
-	x.completion(h)
+	st := stream{exchange: x, h: h, chunks: x.newChunks(q), usage: q.usage, defects: h.Defects()}
+	if connection.Buffer {
+		if err := st.gather(ctx, connection.BufferFor); err != nil {
+			x.breakOff(err)
+			return
+		}
+	}
+	st.run(ctx)
 }
 
 func (x *exchange) question() (*question, *failure) {
-	body, f := x.readBody()
+	r, f := x.readBody()
 	if f != nil {
 		return nil, f
 	}
-	defer x.keepBody(body)
-	return parse(body.Bytes(), x.id, x.model)
+	defer x.keepReader(r)
+	q, f := r.parse(x.id, x.model, x.stack.Config().Model.ContextTokensMax)
+	if f != nil {
+		return nil, f
+	}
+	q.Header = x.in.Header.Get
+	if q.Agent = x.in.Header.Get("X-Wedge-Agent"); q.Agent == "" && x.idGiven {
+		q.Agent, _, _ = strings.Cut(x.id, "-c") // of an attempt's id such as agent-07-c012-a1
+	}
+	return q, nil
+}
+
+// connect does what the faults of the connection want, and says whether it is of any use afterwards.
+// With HTTP/2 a delay and a half-open connection are about this one stream, all else about the
+// connection with everything on it.
+func (x *exchange) connect(ctx context.Context, c *serving.Connection) bool {
+	if c.Delay > 0 {
+		if err := x.w.Sleep(ctx, c.Delay); err != nil {
+			x.breakOff(err)
+			return false
+		}
+	}
+	switch {
+	case c.Break != nil:
+		x.disconnect(errors.Is(c.Break, serving.ErrReset))
+		return false
+	case c.Blackhole, c.Dead && x.in.ProtoMajor == 1:
+		if x.visitor != nil {
+			x.visitor.dead.Store(true)
+		}
+		x.waitForClient(ctx)
+		return false
+	case c.Dead:
+		x.waitForClient(ctx)
+		return false
+	}
+	return true
+}
+
+// lookEvery is how often, on the run's clock, somebody who waits for the client to leave looks up.
+const lookEvery = 1000 * time.Hour
+
+// waitForClient waits until the client leaves, the server is closed, or the world has ended.
+func (x *exchange) waitForClient(ctx context.Context) {
+	var err error
+	for err == nil {
+		err = x.w.Sleep(ctx, lookEvery)
+	}
+	x.breakOff(err)
 }
 
 // breakOff ends an exchange whose answer will never be complete.
@@ -51,24 +104,48 @@ func (x *exchange) breakOff(err error) {
 	var r *serving.Refusal
 	switch {
 	case errors.As(err, &r):
-		x.fail(refusal(r))
-	case errors.Is(err, serving.ErrReset):
-		x.reset()
+		x.fail(x.refusal(r))
+	case errors.Is(err, serving.ErrReset) && x.in.ProtoMajor == 1:
+		x.disconnect(true)
 	default:
 		// The client has left, the server is being closed or the world has ended. In the last two cases
-		// the client must not take what it has for a complete answer: net/http cuts the connection.
+		// the client must not take what it has for a complete answer: net/http cuts the connection. With
+		// HTTP/2 it resets the stream, which is what a reset in the midst of an answer is there.
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// reset makes the client see a reset connection. What has been flushed before still reaches it.
-func (x *exchange) reset() {
-	conn, _, err := http.NewResponseController(x.out).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler) // the next best: the connection is cut
+// disconnect closes the connection without an answer. What has been flushed before still reaches the
+// client. It sees a reset, or an end.
+func (x *exchange) disconnect(reset bool) {
+	v := x.visitor
+	if x.in.ProtoMajor == 1 {
+		// So that net/http neither writes an answer nor complains of a closed connection.
+		conn, _, err := http.NewResponseController(x.out).Hijack()
+		if err != nil {
+			panic(http.ErrAbortHandler) // the next best: the connection is cut
+		}
+		if v == nil {
+			_ = conn.Close() // of another server than the own one
+			return
+		}
 	}
-	if tcp, ok := conn.(interface{ SetLinger(sec int) error }); ok {
-		_ = tcp.SetLinger(0) // a close without any linger sends RST instead of FIN
+	switch {
+	case v == nil:
+	case reset:
+		v.reset()
+	default:
+		_ = v.Close()
 	}
-	_ = conn.Close()
+	if x.in.ProtoMajor != 1 {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// instantOf returns when the latest of the tokens was made that are due by now, with the monitor not
+// held.
+func (x *exchange) instantOf(h *serving.Handle) sim.Instant {
+	x.w.Lock()
+	defer x.w.Unlock()
+	return h.Progress().LastToken
 }

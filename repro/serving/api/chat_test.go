@@ -27,6 +27,7 @@ func TestBytes(t *testing.T) {
 	for _, test := range []struct{ name, body string }{
 		{"stream", fmt.Sprintf(sayHello, true)},
 		{"stream-call", fmt.Sprintf(writeOne, true)},
+		{"stream-usage", strings.Replace(fmt.Sprintf(writeOne, true), `"stream"`, `"stream_options":{"continuous_usage_stats":true},"stream"`, 1)},
 		{"whole", fmt.Sprintf(sayHello, false)},
 		{"whole-call", fmt.Sprintf(writeOne, false)},
 	} {
@@ -67,7 +68,7 @@ func TestPieces(t *testing.T) {
 // TestLongAnswer writes an answer that is due at once in pieces of a bounded size.
 func TestLongAnswer(t *testing.T) {
 	p := setup{faults: thinking, scale: 1e6, stack: func(c *serving.Config) {
-		c.Model.OutputTokens, c.Model.ReasoningTokens = 200_000, 150_000
+		c.Model.OutputTokens, c.Model.ReasoningTokens, c.Router.RequestTimeout = 200_000, 150_000, 0
 	}}.start(t)
 	_, body := p.body(p.exchange("POST", chatPath, fmt.Sprintf(sayHello, true)))
 	var got seen

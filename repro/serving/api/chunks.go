@@ -5,6 +5,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"example.com/wedge/pacer"
 	"example.com/wedge/repro/serving"
 )
 
@@ -14,15 +15,21 @@ import (
 //
 // The first delta has the role. Those with text have reasoning_content, null or not. Those of a tool
 // call have all fields of a delta, and the usage: SGLang encodes them in another way. Then come a
-// chunk with the finish reason and, if it is wanted, one with the usage and no choices.
+// chunk with the finish reason and, if it is wanted, one with the usage and no choices. With
+// continuous_usage_stats the usage so far stands in all of them.
 type chunks struct {
 	head   []byte // of each event, up to the choices
 	callID string
 	begun  bool // the role is out
 	called bool // so is the name of the tool
+
+	running *tokens // what each event says of the usage so far; nil: nothing
 }
 
-func (x *exchange) newChunks() chunks {
+// tokens is what an answer is charged for.
+type tokens struct{ prompt, completion, reasoning int }
+
+func (x *exchange) newChunks(q *question) chunks {
 	head := make([]byte, 0, 192)
 	head = append(head, `data: {"id":`...)
 	head = appendString(head, x.id)
@@ -31,7 +38,11 @@ func (x *exchange) newChunks() chunks {
 	head = append(head, `,"model":`...)
 	head = appendString(head, x.model)
 	head = append(head, `,"choices":[`...)
-	return chunks{head: head, callID: callID(x.id)}
+	c := chunks{head: head, callID: callID(x.id)}
+	if q.continuousUsage {
+		c.running = &tokens{prompt: q.Prompt.Tokens}
+	}
+	return c
 }
 
 const (
@@ -43,6 +54,10 @@ const (
 
 // append appends the events of a part with tokens: one for each kind of text in it.
 func (c *chunks) append(b []byte, p *serving.Part) []byte {
+	if c.running != nil {
+		c.running.completion += p.Tokens
+		c.running.reasoning += len(p.Reasoning) / pacer.BytesPerToken
+	}
 	if !c.begun {
 		c.begun = true
 		b = c.delta(b, `"reasoning_content":null,"role":"assistant","content":""`)
@@ -63,7 +78,15 @@ func (c *chunks) delta(b []byte, fields string) []byte {
 	b = append(b, c.head...)
 	b = append(b, choiceHead...)
 	b = append(b, fields...)
-	return append(b, choiceTail+eventEnd...)
+	return c.close(append(b, choiceTail...))
+}
+
+// close ends an event after its choices.
+func (c *chunks) close(b []byte) []byte {
+	if c.running != nil {
+		b = appendUsage(append(b, `,"usage":`...), *c.running)
+	}
+	return append(b, eventEnd...)
 }
 
 func (c *chunks) text(b []byte, field, text string) []byte {
@@ -71,7 +94,7 @@ func (c *chunks) text(b []byte, field, text string) []byte {
 	b = append(b, choiceHead...)
 	b = append(b, field...)
 	b = appendString(b, text)
-	return append(b, choiceTail+eventEnd...)
+	return c.close(append(b, choiceTail...))
 }
 
 // call appends a piece of a tool call. Only the first one has its id and name.
@@ -88,7 +111,11 @@ func (c *chunks) call(b []byte, p *serving.Part) []byte {
 	}
 	b = append(b, `,"arguments":`...)
 	b = appendString(b, p.Arguments)
-	return append(b, `}}]`+choiceTail+`,"usage":null`+eventEnd...)
+	b = append(b, `}}]`+choiceTail...)
+	if c.running == nil {
+		b = append(b, `,"usage":null`...)
+	}
+	return c.close(b)
 }
 
 // finish appends the chunk that says why the answer has ended.
@@ -96,13 +123,13 @@ func (c *chunks) finish(b []byte, reason openai.FinishReason) []byte {
 	b = append(b, c.head...)
 	b = append(b, choiceHead+`"reasoning_content":null},"logprobs":null,"finish_reason":`...)
 	b = appendString(b, string(reason))
-	return append(b, `,"matched_stop":null}]`+eventEnd...)
+	return c.close(append(b, `,"matched_stop":null}]`...))
 }
 
 // usage appends the chunk with the usage.
 func (c *chunks) usage(b []byte, u *openai.Usage) []byte {
 	b = append(b, c.head...)
 	b = append(b, `],"usage":`...)
-	b = appendUsage(b, u)
+	b = appendUsage(b, tokensOf(u))
 	return append(b, eventEnd...)
 }

@@ -11,7 +11,8 @@ import (
 
 // completion sends an answer in one piece. It is complete: the headers were due.
 func (x *exchange) completion(h *serving.Handle) {
-	var parts []serving.Part
+	var few [4]serving.Part // as most answers have
+	parts := few[:0]
 	for {
 		part, _, err := h.Take()
 		if err != nil {
@@ -20,6 +21,13 @@ func (x *exchange) completion(h *serving.Handle) {
 		}
 		if part.Tokens > 0 {
 			parts = append(parts, part)
+		}
+		switch {
+		case part.Error != nil:
+			x.fail(x.refusal(part.Error))
+			return
+		case part.Cut:
+			panic(http.ErrAbortHandler) // half of a document is no answer: the connection is cut
 		}
 		if part.Finish != "" {
 			b := x.buffer()
@@ -47,7 +55,7 @@ func (x *exchange) appendCompletion(b []byte, parts []serving.Part, finish opena
 	b = append(b, `},"logprobs":null,"finish_reason":`...)
 	b = appendString(b, string(finish))
 	b = append(b, `,"matched_stop":null}],"usage":`...)
-	b = appendUsage(b, &usage)
+	b = appendUsage(b, tokensOf(&usage))
 	return append(b, `,"metadata":{"weight_version":"default"}}`...)
 }
 
@@ -86,14 +94,22 @@ func (x *exchange) appendCalls(b []byte, parts []serving.Part) []byte {
 func callID(requestID string) string { return "call_" + requestID }
 
 // appendUsage appends what an answer is charged for.
-func appendUsage(b []byte, u *openai.Usage) []byte {
+func appendUsage(b []byte, t tokens) []byte {
 	b = append(b, `{"prompt_tokens":`...)
-	b = strconv.AppendInt(b, int64(u.PromptTokens), 10)
+	b = strconv.AppendInt(b, int64(t.prompt), 10)
 	b = append(b, `,"total_tokens":`...)
-	b = strconv.AppendInt(b, int64(u.TotalTokens), 10)
+	b = strconv.AppendInt(b, int64(t.prompt+t.completion), 10)
 	b = append(b, `,"completion_tokens":`...)
-	b = strconv.AppendInt(b, int64(u.CompletionTokens), 10)
+	b = strconv.AppendInt(b, int64(t.completion), 10)
 	b = append(b, `,"prompt_tokens_details":null,"reasoning_tokens":`...)
-	b = strconv.AppendInt(b, int64(u.CompletionTokensDetails.ReasoningTokens), 10)
+	b = strconv.AppendInt(b, int64(t.reasoning), 10)
 	return append(b, '}')
+}
+
+func tokensOf(u *openai.Usage) tokens {
+	t := tokens{prompt: u.PromptTokens, completion: u.CompletionTokens}
+	if u.CompletionTokensDetails != nil {
+		t.reasoning = u.CompletionTokensDetails.ReasoningTokens
+	}
+	return t
 }

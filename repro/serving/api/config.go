@@ -1,7 +1,9 @@
 package api
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"log"
 	"time"
 )
@@ -9,12 +11,25 @@ import (
 // Config is what a server is like. The zero value has the defaults that the fields name. All lengths
 // of time are on the machine's clock.
 type Config struct {
+	// HTTP2 has the server speak HTTP/2 without TLS too, to clients that begin with it ("prior
+	// knowledge", h2c). HTTP/1.1 is spoken in any case, on the same port.
+	HTTP2 bool
+	// Token, if set, must be in the header "Authorization: Bearer TOKEN" of every request, or the answer
+	// is 401. It is in no output.
+	Token string
+	// Anywhere lets the server listen on addresses that other machines can reach. It wants a Token.
+	Anywhere bool
+	// MetricsAddress is where the router's own metrics are served by themselves, as the original does at
+	// port 29000. They are at /metrics of the router's port in any case. "": nowhere else.
+	MetricsAddress string
+	// WorkerPort is the port of the first worker; the others follow. 0: any free ports.
+	WorkerPort int
 	// FlushInterval is how long a stream may hold back tokens that are due, so that several share a
 	// write. The first ones and the last ones are never held back. 0: 25 ms, but no more than 2 s of
 	// the world's clock, so that no sensible limit on silence takes a fast clock for a silent stream.
 	FlushInterval time.Duration
-	// ConnectionsMax bounds the connections at one time; a client beyond it waits to be accepted, as
-	// with a full backlog. 0: 16,384.
+	// ConnectionsMax bounds the connections at one time, of each port; a client beyond it waits to be
+	// accepted, as with a full backlog. 0: 16,384.
 	ConnectionsMax int
 	// BodyBytesMax bounds the body of a request; a longer one gets status 413. 0: 32 MiB.
 	BodyBytesMax int64
@@ -23,8 +38,10 @@ type Config struct {
 	// BodyTimeout is how long a client may take to send the body of a request, after which it gets
 	// status 408. 0: one minute.
 	BodyTimeout time.Duration
-	// ErrorLog gets what net/http has to say about connections and panics. nil: the log package's
-	// standard logger, as ever.
+	// WriteTimeout is how long a client that reads nothing may keep what has been written for it, after
+	// which its connection is closed. 0: two minutes.
+	WriteTimeout time.Duration
+	// ErrorLog gets what net/http has to say about connections and panics. nil: nobody does.
 	ErrorLog *log.Logger
 }
 
@@ -33,6 +50,7 @@ const (
 	// idleTimeout is longer than clients usually keep a connection that they do not use, so that it is
 	// they who close it: a request sent into a connection that is being closed is lost.
 	idleTimeout = 5 * time.Minute
+	portMax     = 65_535
 )
 
 // withDefaults returns the configuration with the defaults put in, or an error that says what is
@@ -46,6 +64,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"flush interval", &c.FlushInterval, 0}, // see hold
 		{"header timeout", &c.HeaderTimeout, 10 * time.Second},
 		{"body timeout", &c.BodyTimeout, time.Minute},
+		{"write timeout", &c.WriteTimeout, 2 * time.Minute},
 	} {
 		if *d.value < 0 {
 			return c, fmt.Errorf("%s: %v, want 0 (the default) or more", d.field, *d.value)
@@ -66,7 +85,21 @@ func (c Config) withDefaults() (Config, error) {
 	if c.BodyBytesMax == 0 {
 		c.BodyBytesMax = 32 << 20
 	}
-	return c, nil
+	if c.ErrorLog == nil {
+		c.ErrorLog = log.New(io.Discard, "", 0)
+	}
+	return c, c.validReach()
+}
+
+// validReach says what is wrong with who may reach the server, and where.
+func (c *Config) validReach() error {
+	if c.Anywhere && c.Token == "" {
+		return errors.New("anywhere: want a token too, so that not everybody who reaches the server may use it")
+	}
+	if c.WorkerPort < 0 || c.WorkerPort > portMax {
+		return fmt.Errorf("worker port: %d, want 0 (any free ones) to %d", c.WorkerPort, portMax)
+	}
+	return nil
 }
 
 // hold returns the flush interval on the clock of a world that is so much faster than the machine's.

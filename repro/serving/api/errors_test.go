@@ -37,6 +37,17 @@ func TestErrors(t *testing.T) {
 		chat(`{"max_completion_tokens":-5,"messages":[{"role":"user","content":"a"}]}`),
 		chat(`{"max_tokens":1e400,"messages":[{"role":"user","content":"a"}]}`),
 		chat(`{"max_tokens":"many","messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"max_tokens":1000000000,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"max_tokens":262144,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"temperature":-1,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"temperature":"hot","messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"top_p":0,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"min_p":2,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"top_k":0,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"frequency_penalty":3,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"presence_penalty":-3,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"repetition_penalty":0,"messages":[{"role":"user","content":"a"}]}`),
+		chat(`{"stream":"yes","messages":[{"role":"user","content":"a"}]}`),
 		chat(`{"n":2,"messages":[{"role":"user","content":"a"}]}`),
 		chat(`{"tool_choice":"required","messages":[{"role":"user","content":"a"}]}`),
 		chat(`{"user":"` + strings.Repeat("u", 600) + `","messages":[{"role":"user","content":"a"}]}`),
@@ -49,6 +60,9 @@ func TestErrors(t *testing.T) {
 		{"GET", "/v1/models/other", ""},
 		{"GET", "/v1/chat/completions/", ""},
 		{"GET", "/../etc/passwd", ""},
+		{"POST", "/abort_request", "{"},
+		{"POST", "/abort_request", `{"rid":7}`},
+		{"GET", "/v1/loads?include=core,secrets", ""},
 	} {
 		method, path, body := test[0], test[1], test[2]
 		status, answer := p.body(p.exchange(method, path, body))
@@ -69,7 +83,7 @@ func TestGoodOddities(t *testing.T) {
 	for _, body := range []string{
 		`{"messages":[{"role":"user","content":"a"}]}`,
 		`{"model":null,"user":null,"stream":null,"stream_options":null,"max_tokens":null,"n":null,"tools":null,"messages":[{"role":"user","content":null}]}`,
-		`{"model":"","max_tokens":0,"n":1,"stop":"a","temperature":0.5,"response_format":{"type":"json_object"},"messages":[{"role":"developer","content":[]}]}`,
+		`{"model":"","max_tokens":0,"n":1,"stop":"a","temperature":0.5,"top_p":1,"top_k":-1,"logprobs":true,"top_logprobs":5,"seed":-1,"unknown":{"a":[1]},"response_format":{"type":"json_object"},"messages":[{"role":"developer","content":[]}]}`,
 		`{"tool_choice":{"type":"function"},"tools":[{"type":"web_search"}],"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`,
 		`{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"a","arguments":{"b":[1]}}},{"function":{"name":"a","arguments":null}}]},{"role":"tool","content":"c"}]}`,
 	} {

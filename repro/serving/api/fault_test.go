@@ -76,10 +76,7 @@ func TestStreamSilence(t *testing.T) {
 				}
 				body += string(piece[:n])
 			}
-			p.eventually("the servers are done", func() bool { return strings.Contains(p.logText(), "finished processing") })
-			if n := p.gauge(serving.GaugeRouterInFlight); n != 0 {
-				t.Errorf("seed %d: the router has %v requests, want none", seed, n)
-			}
+			p.eventually("the servers are done", func() bool { return p.gauge(serving.GaugeRouterInFlight) == 0 })
 			if err := p.api.Close(); err != nil {
 				t.Error(err)
 			}
@@ -102,7 +99,7 @@ func (p *play) metrics() string {
 }
 
 func TestReasoningIsQuiet(t *testing.T) {
-	p := setup{faults: thinking, stack: func(c *serving.Config) { c.Decode.StepBase = time.Hour }}.start(t)
+	p := setup{faults: thinking, stack: func(c *serving.Config) { c.Decode.StepBase = 5 * time.Minute }}.start(t)
 	conn := p.send("POST", chatPath, fmt.Sprintf(sayHello, true))
 	header := make([]byte, 15)
 	if _, err := io.ReadFull(conn, header); err != nil || string(header) != "HTTP/1.1 200 OK" {

@@ -48,25 +48,33 @@ func TestListenAddress(t *testing.T) {
 // newServer returns one that does not listen.
 func newServer(t testing.TB, cfg api.Config) *api.Server {
 	t.Helper()
-	w := sim.NewWall(sim.WallOptions{Seed: seed, Scale: 1000})
-	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, serving.Logs{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := api.New(w, stack, cfg)
+	w := wall()
+	s, err := api.New(w, stackOf(t, w), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func TestNewRefuses(t *testing.T) {
-	w := sim.NewWall(sim.WallOptions{})
+func wall() *sim.Wall { return sim.NewWall(sim.WallOptions{Seed: seed, Scale: 1000}) }
+
+// stackOf returns servers in a world.
+func stackOf(t testing.TB, w *sim.Wall) *serving.Stack {
+	t.Helper()
 	stack, err := serving.New(w, serving.Default(), serving.Model{}, nil, serving.Logs{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cfg := range []api.Config{{FlushInterval: -1}, {HeaderTimeout: -1}, {BodyTimeout: -1}, {ConnectionsMax: -1}, {BodyBytesMax: -1}} {
+	return stack
+}
+
+func TestNewRefuses(t *testing.T) {
+	w := wall()
+	stack := stackOf(t, w)
+	for _, cfg := range []api.Config{
+		{FlushInterval: -1}, {HeaderTimeout: -1}, {BodyTimeout: -1}, {WriteTimeout: -1}, {ConnectionsMax: -1}, {BodyBytesMax: -1},
+		{WorkerPort: -1}, {WorkerPort: 70_000}, {Anywhere: true},
+	} {
 		if _, err := api.New(w, stack, cfg); err == nil {
 			t.Errorf("%+v: no error", cfg)
 		}

@@ -2,147 +2,180 @@ package api
 
 import (
 	"net/http"
-	"strings"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"example.com/wedge/repro/serving"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro/serving/engine"
 )
 
-// metrics is what /metrics shows. Counters of HTTP are kept here; all else is read from the servers
-// at each scrape.
+// metrics is what the pages of metrics show. Counters of HTTP are kept here, and those of requests
+// that have ended in the books; all else is read from the servers at each scrape. The monitor is held
+// only while numbers are copied.
 type metrics struct {
-	requests  *prometheus.CounterVec // by method and path, as they arrive
-	responses *prometheus.CounterVec // by status_code and error_code, as their headers go out
-	handler   http.Handler
+	http  *httpCounts
+	lag   lag
+	books *books
+	rates []rate // by worker and rank, in their order; guarded by the monitor
+
+	whole   http.Handler // the router's port: the router and all workers
+	router  http.Handler // the router alone
+	engines http.Handler // the workers as the router passes them on
+	workers []http.Handler
 }
 
-func newMetrics(stack *serving.Stack) *metrics {
-	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "smg_http_requests_total", Help: "Total HTTP requests by method and path"}, []string{"method", "path"}),
-		responses: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "smg_http_responses_total", Help: "Total HTTP responses by status_code and error_code"}, []string{"status_code", "error_code"}),
+func newMetrics(s *Server) *metrics {
+	m := &metrics{http: newHTTPCounts(), books: newBooks(s.bounds())}
+	for _, w := range s.workers {
+		for range w.Ranks() {
+			m.rates = append(m.rates, rate{})
+		}
 	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.requests, m.responses, newCollector(stack))
-	m.handler = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	router := []prometheus.Collector{m.http.requests, m.http.durations, m.http.responses, &m.lag, s.routerCollector()}
+	m.router = handlerOf(router...)
+	m.whole = handlerOf(append(slices.Clip(router), s.workersCollector(false))...)
+	m.engines = handlerOf(s.workersCollector(true))
+	for i := range s.workers {
+		m.workers = append(m.workers, handlerOf(s.workerCollector(i)))
+	}
+	s.stack.OnEnd(m.books.enter)
 	return m
 }
 
-// showMetrics answers GET /metrics.
-func (x *exchange) showMetrics() { x.metrics.handler.ServeHTTP(x.out, x.in) }
-
-// Values of the label engine_type.
-const (
-	enginePrefill = "prefill"
-	engineDecode  = "decode"
-)
-
-// routerOwn is how many requests the router has and has not passed on. The original has no gauge for
-// that, so this one does not bear its name.
-const routerOwn = "wedge_router_queued_requests"
-
-// series is one line of /metrics that shows a gauge of the servers.
-type series struct {
-	name, help string
-	gauge      string  // serving's name of its value
-	minus      string  // of what is to be taken off the value; empty: nothing
-	fixed      float64 // the value if gauge is empty
-	labels     []string
-	values     []string // of the labels
-	counter    bool
+// handlerOf returns the handler of a page.
+func handlerOf(collectors ...prometheus.Collector) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors...)
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
-// shown lists the series. All labels that SGLang puts on a scheduler's series stand there too: each
-// engine is of one rank.
-func shown(model string) []series {
-	model = strings.ToValidUTF8(model, "\ufffd") // Prometheus takes no other text
-	engine := func(name, help, engine, gauge string) series {
-		return series{name: "sglang:" + name, help: help, gauge: gauge,
-			labels: []string{"model_name", "engine_type", "tp_rank", "pp_rank", "moe_ep_rank"},
-			values: []string{model, engine, "0", "0", "0"}}
+// showMetrics answers GET /metrics: at the router's port with the router and all its workers, at the
+// port of the router's metrics with the router alone, and at a worker's with that.
+func (x *exchange) showMetrics() {
+	to := x.metrics.whole
+	switch x.face.kind {
+	case faceMetrics:
+		to = x.metrics.router
+	case faceWorker:
+		to = x.metrics.workers[slices.Index(x.workers, x.face.worker)]
 	}
-	tokens := func(engineType, mode, gauge string) series {
-		s := engine("realtime_tokens_total", "Total number of tokens processed, by mode, counted at each iteration.", engineType, gauge)
-		s.labels, s.values, s.counter = append(s.labels, "mode"), append(s.values, mode), true
-		return s
+	to.ServeHTTP(x.out, x.in)
+}
+
+// showEngineMetrics answers GET /engine_metrics of the router: the metrics of all workers, each with
+// the label worker_addr, and with underscores in their names where they have colons.
+func (x *exchange) showEngineMetrics() { x.metrics.engines.ServeHTTP(x.out, x.in) }
+
+// bounds returns those of the histograms of the engines.
+func (s *Server) bounds() bounds {
+	if s.vllm {
+		return vllmBounds()
 	}
-	worker := func(url string) series {
-		return series{name: "smg_worker_requests_active", help: "Currently running requests per worker",
-			gauge: serving.GaugeRouterInFlight, minus: serving.GaugeRouterQueued, labels: []string{"worker"}, values: []string{url}}
-	}
-	pool := func(workerType string) series {
-		return series{name: "smg_worker_pool_size", help: "Current worker pool size by worker_type, connection_mode, model", fixed: 1,
-			labels: []string{"worker_type", "connection_mode", "model"}, values: []string{workerType, "http", model}}
-	}
-	const running, queued = "The number of running requests.", "The number of requests in the waiting queue."
-	return []series{
-		engine("num_running_reqs", running, enginePrefill, serving.GaugePrefillRunning),
-		engine("num_running_reqs", running, engineDecode, serving.GaugeDecodeRunning),
-		engine("num_queue_reqs", queued, enginePrefill, serving.GaugePrefillQueue),
-		engine("num_queue_reqs", queued, engineDecode, serving.GaugeDecodeQueue),
-		engine("num_prefill_bootstrap_queue_reqs", "The number of requests in the prefill bootstrap queue.", enginePrefill, serving.GaugePrefillBootstrap),
-		engine("num_prefill_inflight_queue_reqs", "The number of requests in the prefill inflight queue.", enginePrefill, serving.GaugePrefillInflight),
-		engine("num_decode_prealloc_queue_reqs", "The number of requests in the decode prealloc queue.", engineDecode, serving.GaugeDecodePrealloc),
-		engine("num_decode_transfer_queue_reqs", "The number of requests in the decode transfer queue.", engineDecode, serving.GaugeDecodeTransfer),
-		engine("token_usage", "The token usage.", engineDecode, serving.GaugeDecodeKV),
-		tokens(enginePrefill, "prefill_compute", serving.GaugePrefillTokens),
-		tokens(engineDecode, "decode", serving.GaugeDecodeTokens),
-		{name: "smg_http_connections_active", help: "Currently active HTTP connections", gauge: serving.GaugeRouterInFlight},
-		pool(enginePrefill),
-		pool(engineDecode),
-		worker("http://prefill-0"),
-		worker("http://decode-0"),
-		{name: routerOwn, help: "Requests that the simulated router has and has not passed on", gauge: serving.GaugeRouterQueued},
+	return sglangBounds()
+}
+
+func (s *Server) routerCollector() collector {
+	return func(out chan<- prometheus.Metric) {
+		v := s.stack.Router()
+		send(out, s.smgSamples(&v), form{})
 	}
 }
 
-// collector reads the servers at each scrape.
-type collector struct {
-	stack  *serving.Stack
-	series []series
-	descs  []*prometheus.Desc // of the series
-}
-
-var _ prometheus.Collector = (*collector)(nil)
-
-func newCollector(stack *serving.Stack) *collector {
-	c := &collector{stack: stack, series: shown(stack.Config().Model.ID)}
-	for i := range c.series {
-		s := &c.series[i]
-		c.descs = append(c.descs, prometheus.NewDesc(s.name, s.help, s.labels, nil))
-	}
-	return c
-}
-
-// Describe implements prometheus.Collector.
-func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range c.descs {
-		out <- d
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (c *collector) Collect(out chan<- prometheus.Metric) {
-	gauges := c.stack.Gauges() // all of one instant
-	for i := range c.series {
-		s := &c.series[i]
-		value, kind := s.fixed+valueOf(gauges, s.gauge)-valueOf(gauges, s.minus), prometheus.GaugeValue
-		if s.counter {
-			kind = prometheus.CounterValue
-		}
-		out <- prometheus.MustNewConstMetric(c.descs[i], kind, value, s.values...)
-	}
-}
-
-// valueOf returns a gauge's value, 0 if there is none.
-func valueOf(gauges []serving.Gauge, name string) float64 {
-	for i := range gauges {
-		if gauges[i].Name == name {
-			return gauges[i].Value
+// workersCollector shows all workers as the router passes them on.
+func (s *Server) workersCollector(plain bool) collector {
+	return func(out chan<- prometheus.Metric) {
+		views := s.views()
+		for i := range views {
+			send(out, s.samples(&views[i]), form{worker: s.urlOf(views[i].name), plain: plain})
 		}
 	}
-	return 0
+}
+
+// views reads what there is to be shown of all workers, at one instant.
+func (s *Server) views() []workerView {
+	if len(s.workers) == 0 {
+		return s.snapshotViews()
+	}
+	views := make([]workerView, len(s.workers))
+	s.w.Lock()
+	defer s.w.Unlock()
+	for i := range s.workers {
+		s.view(i, &views[i])
+	}
+	return views
+}
+
+// snapshotViews is views for a stack that does not show its engines.
+func (s *Server) snapshotViews() []workerView {
+	v, c := s.stack.Snapshot(), s.stack.Config()
+	p := engine.Load{Bootstrap: v.Prefill.Bootstrap, PrefillWait: v.Prefill.Queue, Prefilling: v.Prefill.Running, Inflight: v.Prefill.Inflight,
+		PrefillKVTokens: v.Prefill.KVTokens, PrefillTokens: v.Prefill.Tokens}
+	d := engine.Load{Prealloc: v.Decode.Prealloc, Transfer: v.Decode.Transfer, DecodeWait: v.Decode.Queue, Running: v.Decode.Running,
+		DecodeKVTokens: v.Decode.KVTokens, DecodeTokens: v.Decode.Tokens}
+	s.w.Lock()
+	defer s.w.Unlock()
+	view := func(name string, kind engine.Kind, l engine.Load) workerView {
+		return workerView{name: name, kind: kind, model: s.model, account: s.metrics.books.account(name).copy(),
+			ranks: []rankView{{load: l, published: v.At, pool: poolOf(c, kind, &l)}}}
+	}
+	return []workerView{view("prefill-0", engine.KindPrefill, p), view("decode-0", engine.KindDecode, d)}
+}
+
+func (s *Server) workerCollector(i int) collector {
+	return func(out chan<- prometheus.Metric) {
+		var v workerView
+		s.w.Lock()
+		s.view(i, &v)
+		s.w.Unlock()
+		send(out, s.samples(&v), form{})
+	}
+}
+
+func (s *Server) samples(v *workerView) []sample {
+	if s.vllm {
+		return vllmSamples(v)
+	}
+	return sglangSamples(v)
+}
+
+func send(out chan<- prometheus.Metric, all []sample, f form) {
+	for i := range all {
+		out <- all[i].metric(f)
+	}
+}
+
+// view reads what there is to be shown of a worker, with the monitor held.
+func (s *Server) view(i int, v *workerView) {
+	w := s.workers[i]
+	*v = workerView{name: w.Name, kind: w.Kind, model: s.model, account: s.metrics.books.account(w.Name).copy()}
+	rates := s.metrics.rates
+	for _, before := range s.workers[:i] {
+		rates = rates[before.Ranks():]
+	}
+	c := s.stack.Config()
+	for rank := range w.Ranks() {
+		load, at := w.Published(rank)
+		v.ranks = append(v.ranks, rankView{
+			load: load, published: at, pool: poolOf(c, w.Kind, &load),
+			perSecond: rates[rank].update(at, load.DecodeTokens),
+		})
+	}
+}
+
+// rate is how fast a rank has made tokens between the last two of its reports that a scrape has seen.
+// A rank that is stuck reports nothing, and so keeps it.
+type rate struct {
+	at        sim.Instant
+	tokens    int64
+	perSecond float64
+}
+
+func (r *rate) update(at sim.Instant, tokens int64) float64 {
+	if at > r.at {
+		r.perSecond = float64(tokens-r.tokens) / at.Sub(r.at).Seconds()
+		r.at, r.tokens = at, tokens
+	}
+	return r.perSecond
 }

@@ -39,10 +39,3 @@ func (x *exchange) appendModel(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(x.stack.Config().Model.ContextTokensMax), 10)
 	return append(b, '}')
 }
-
-// health answers GET /health and /health_generate: always well, as from a node whose queues are stuck
-// but whose loop spins.
-func (x *exchange) health() {
-	x.out.Header()["Content-Length"] = []string{"0"}
-	x.begin(http.StatusOK)
-}

@@ -19,6 +19,8 @@ type rule struct {
 	engine string // of SGLang's label engine_type; empty: any
 	mode   string // of the label mode; empty: any
 	most   bool   // the largest of several, instead of their sum
+	reason string // of the label finished_reason; empty: any
+	equal  string // not the values, but how many of them are this one; empty: the values
 }
 
 // rules returns all rules, in the order of serving's gauges. Those of the router's requests are apart:
@@ -46,6 +48,19 @@ func rules() []rule {
 		{gauge: serving.GaugePrefillTokens, family: "vllm:prompt_tokens_total"},
 		{gauge: serving.GaugeDecodeTokens, family: "sglang:realtime_tokens_total", mode: "decode"},
 		{gauge: serving.GaugeDecodeTokens, family: "vllm:generation_tokens_total"},
+		{gauge: serving.GaugeDecodeRetracted, family: "sglang:num_retracted_requests_total"},
+		{gauge: serving.GaugeDecodeRetracted, family: "vllm:num_preemptions_total"},
+		{gauge: serving.GaugeBootstrapFailed, family: "sglang:num_bootstrap_failed_reqs_total"},
+		{gauge: serving.GaugeTransferFailed, family: "sglang:num_transfer_failed_reqs_total"},
+		{gauge: serving.GaugeEngineAborted, family: "sglang:num_aborted_requests_total"},
+		{gauge: serving.GaugeEngineAborted, family: "vllm:request_success_total", reason: "abort"},
+		// A retry of a request that is split counts for prefill and for decode.
+		{gauge: serving.GaugeRouterRetries, family: "smg_worker_retries_total", most: true},
+		{gauge: serving.GaugeRouterRetries, family: "sgl_router_retries_total"},
+		{gauge: serving.GaugeUnhealthyWorkers, family: "smg_worker_health", equal: "0"},
+		{gauge: serving.GaugeUnhealthyWorkers, family: "sgl_router_worker_health", equal: "0"},
+		{gauge: serving.GaugeOpenBreakers, family: "smg_worker_cb_state", equal: "1"},
+		{gauge: serving.GaugeOpenBreakers, family: "sgl_router_cb_state", equal: "1"},
 	}
 }
 
@@ -84,13 +99,15 @@ func (r *rule) read(pages []page) (value float64, ok bool) {
 // readPage applies the rule to the series of one page. The ranks of one engine that work on the same
 // requests may each have a series with the same number: only the largest of them counts.
 func (r *rule) readPage(p page) (value float64, ok bool) {
-	family := p[r.family]
 	var engines []string
 	var values []float64
-	for _, m := range family.GetMetric() {
+	for _, m := range p.series(r.family) {
 		v, isNumber := number(m)
 		if !isNumber || !r.covers(m) {
 			continue
+		}
+		if r.equal != "" {
+			v = oneIf(strconv.FormatFloat(v, 'g', -1, 64) == r.equal)
 		}
 		engine := engineKey(m)
 		i := slices.Index(engines, engine)
@@ -117,7 +134,7 @@ func (r *rule) covers(m *dto.Metric) bool {
 	switch {
 	case r.engine == enginePrefill && !isPrefill, r.engine == engineDecode && isPrefill:
 		return false
-	case r.mode != "" && label(m, "mode") != r.mode:
+	case r.mode != "" && label(m, "mode") != r.mode, r.reason != "" && label(m, "finished_reason") != r.reason:
 		return false
 	}
 	return label(m, "priority") == "" // SGLang's total; the others are parts of it
@@ -136,6 +153,13 @@ func engineKey(m *dto.Metric) string {
 	}
 	slices.Sort(pairs)
 	return strings.Join(pairs, ",")
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 func label(m *dto.Metric, name string) string {
@@ -190,12 +214,12 @@ func routerInFlight(pages []page) (value float64, ok bool) {
 // splits says whether the router that the pages are of has separate workers for prefill and decode.
 func splits(pages []page) bool {
 	for _, p := range pages {
-		for _, m := range p["smg_worker_pool_size"].GetMetric() {
+		for _, m := range p.series("smg_worker_pool_size") {
 			if v, ok := number(m); ok && v > 0 && label(m, "worker_type") == enginePrefill {
 				return true
 			}
 		}
-		for _, m := range p["sgl_router_pd_requests_total"].GetMetric() {
+		for _, m := range p.series("sgl_router_pd_requests_total") {
 			if v, ok := number(m); ok && v > 0 {
 				return true
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,10 +28,24 @@ type chatRequest struct {
 	Messages            []message       `json:"messages"`
 	Tools               []tool          `json:"tools"`
 	ToolChoice          json.RawMessage `json:"tool_choice"`
+
+	sampling
+}
+
+// sampling is what is looked at and then ignored: the simulated model draws no tokens.
+type sampling struct {
+	Temperature       *float64 `json:"temperature"`
+	TopP              *float64 `json:"top_p"`
+	MinP              *float64 `json:"min_p"`
+	TopK              *int     `json:"top_k"`
+	FrequencyPenalty  *float64 `json:"frequency_penalty"`
+	PresencePenalty   *float64 `json:"presence_penalty"`
+	RepetitionPenalty *float64 `json:"repetition_penalty"`
 }
 
 type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
+	IncludeUsage         bool `json:"include_usage"`
+	ContinuousUsageStats bool `json:"continuous_usage_stats"`
 }
 
 type message struct {
@@ -48,39 +63,54 @@ type toolCall struct {
 }
 
 type tool struct {
-	Function *struct {
-		Name string `json:"name"`
-	} `json:"function"`
+	Function *toolFunction `json:"function"`
+}
+
+type toolFunction struct {
+	Name string `json:"name"`
 }
 
 // question is a request that can be asked of the servers.
 type question struct {
 	serving.Request
-	usage bool // a stream is to end with a chunk that has it
+	usage           bool // a stream is to end with a chunk that has it
+	continuousUsage bool // all of its chunks are to have what there is of it
 }
 
-// parse reads the body of a chat request. Nothing of what it returns points into the body, or keeps
+// parse reads the body of a chat request. Nothing of what it returns points into the reader, or keeps
 // its messages.
-func parse(body []byte, id, model string) (*question, *failure) {
+func (r *reader) parse(id, model string, contextTokensMax int) (*question, *failure) {
+	body, c := r.body.Bytes(), &r.chat
 	if !utf8.Valid(body) {
 		return nil, badRequest("The request body is not valid UTF-8.")
 	}
-	var c chatRequest
-	if err := json.Unmarshal(body, &c); err != nil {
-		return nil, badRequest(explain(err))
+	if !scanChat(body, c) {
+		*c = chatRequest{}
+		if err := json.Unmarshal(body, c); err != nil {
+			return nil, badRequest(explain(err))
+		}
 	}
 	if c.Model != "" && c.Model != model {
 		return nil, unknownModel(c.Model)
 	}
-	if fault := c.refuse(); fault != "" {
-		return nil, badRequest(fault)
+	for _, problem := range [...]string{c.refuse(contextTokensMax), c.sampling.refuse()} {
+		if problem != "" {
+			return nil, badRequest(problem)
+		}
 	}
-	converted, err := c.convert()
-	if err != nil {
+	if err := c.convert(&r.out); err != nil {
 		return nil, badRequest(err.Error())
 	}
-	q := &question{Request: serving.NewRequest(id, converted), usage: c.StreamOptions.IncludeUsage}
+	q := &question{
+		Request: serving.NewRequest(id, &r.out),
+		usage:   c.StreamOptions.IncludeUsage, continuousUsage: c.StreamOptions.ContinuousUsageStats,
+	}
 	q.Prompt.Tool = strings.Clone(q.Prompt.Tool) // a slice of a message, which it would keep
+	if output := q.OutputTokensMax; output > 0 && output+q.Prompt.Tokens > contextTokensMax {
+		return nil, badRequest(fmt.Sprintf("Requested token count exceeds the model's maximum context length of %d tokens. "+
+			"You requested a total of %d tokens: %d tokens from the input messages and %d tokens for the completion.",
+			contextTokensMax, output+q.Prompt.Tokens, q.Prompt.Tokens, output))
+	}
 	return q, nil
 }
 
@@ -94,7 +124,7 @@ func explain(err error) string {
 	case errors.As(err, &mismatch) && mismatch.Field == "":
 		return fmt.Sprintf("The request body is a JSON %s, want an object.", mismatch.Value)
 	case errors.As(err, &mismatch):
-		return fmt.Sprintf("%s: a JSON %s is not allowed here.", mismatch.Field, mismatch.Value)
+		return fmt.Sprintf("%s: a JSON %s is not allowed here.", strings.TrimPrefix(mismatch.Field, "sampling."), mismatch.Value)
 	}
 	return fmt.Sprintf("The request body is not valid JSON: %v.", err)
 }
@@ -102,7 +132,8 @@ func explain(err error) string {
 const userBytesMax = 512
 
 // refuse says what is wrong with the values, or returns "".
-func (c *chatRequest) refuse() string {
+func (c *chatRequest) refuse(contextTokensMax int) string {
+	output := cmp.Or(c.MaxCompletionTokens, c.MaxTokens)
 	switch {
 	case len(c.Messages) == 0:
 		return "Messages cannot be empty."
@@ -110,6 +141,8 @@ func (c *chatRequest) refuse() string {
 		return fmt.Sprintf("max_completion_tokens must be at least 0, got %d.", c.MaxCompletionTokens)
 	case c.MaxTokens < 0:
 		return fmt.Sprintf("max_tokens must be at least 0, got %d.", c.MaxTokens)
+	case output > contextTokensMax:
+		return fmt.Sprintf("max_completion_tokens is too large: %d. This model supports at most %d completion tokens.", output, contextTokensMax)
 	case c.N != nil && *c.N != 1:
 		return fmt.Sprintf("n must be 1, got %d: the simulated model gives one answer.", *c.N)
 	case len(c.User) > userBytesMax: // it is kept as long as the request is there
@@ -120,28 +153,47 @@ func (c *chatRequest) refuse() string {
 	return ""
 }
 
-// convert turns the request into the form that serving reads.
-func (c *chatRequest) convert() (*openai.ChatCompletionRequest, error) {
-	out := &openai.ChatCompletionRequest{
-		User:                c.User,
-		Stream:              c.Stream,
-		MaxCompletionTokens: cmp.Or(c.MaxCompletionTokens, c.MaxTokens),
-		Messages:            make([]openai.ChatCompletionMessage, len(c.Messages)),
+// refuse says what is wrong with the values, or returns "".
+func (p *sampling) refuse() string {
+	switch {
+	case p.Temperature != nil && *p.Temperature < 0:
+		return fmt.Sprintf("temperature must be a non-negative finite number, got %v.", *p.Temperature)
+	case p.TopP != nil && (*p.TopP <= 0 || *p.TopP > 1):
+		return fmt.Sprintf("top_p must be in (0, 1], got %v.", *p.TopP)
+	case p.MinP != nil && (*p.MinP < 0 || *p.MinP > 1):
+		return fmt.Sprintf("min_p must be in [0, 1], got %v.", *p.MinP)
+	case p.TopK != nil && *p.TopK < 1 && *p.TopK != -1:
+		return fmt.Sprintf("top_k must be -1 (disable) or at least 1, got %d.", *p.TopK)
+	case p.FrequencyPenalty != nil && (*p.FrequencyPenalty < -2 || *p.FrequencyPenalty > 2):
+		return fmt.Sprintf("frequency_penalty must be in [-2, 2], got %v.", *p.FrequencyPenalty)
+	case p.PresencePenalty != nil && (*p.PresencePenalty < -2 || *p.PresencePenalty > 2):
+		return fmt.Sprintf("presence_penalty must be in [-2, 2], got %v.", *p.PresencePenalty)
+	case p.RepetitionPenalty != nil && (*p.RepetitionPenalty <= 0 || *p.RepetitionPenalty > 2):
+		return fmt.Sprintf("repetition_penalty must be in (0, 2] (1.0 = no penalty), got %v.", *p.RepetitionPenalty)
 	}
+	return ""
+}
+
+// convert turns the request into the form that serving reads: out, which has nothing in it but room
+// for messages.
+func (c *chatRequest) convert(out *openai.ChatCompletionRequest) error {
+	out.User, out.Stream = c.User, c.Stream
+	out.MaxCompletionTokens = cmp.Or(c.MaxCompletionTokens, c.MaxTokens)
+	out.Messages = slices.Grow(out.Messages, len(c.Messages))[:len(c.Messages)]
 	for i := range c.Messages {
 		if err := c.Messages[i].convert(&out.Messages[i]); err != nil {
-			return nil, fmt.Errorf("messages.%d.%w", i, err)
+			return fmt.Errorf("messages.%d.%w", i, err)
 		}
 	}
 	if string(c.ToolChoice) == `"none"` {
-		return out, nil
+		return nil
 	}
 	for i := range c.Tools {
 		if f := c.Tools[i].Function; f != nil {
 			out.Tools = append(out.Tools, openai.Tool{Function: &openai.FunctionDefinition{Name: f.Name}})
 		}
 	}
-	return out, nil
+	return nil
 }
 
 func (m *message) convert(out *openai.ChatCompletionMessage) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/wedge/repro/serving"
 	"example.com/wedge/repro/serving/api"
 )
 
@@ -90,6 +91,48 @@ decode_tokens_total 4500
 		if got.String() != test.want {
 			t.Errorf("%v: got\n%s\nwant\n%s", test.files, got.String(), test.want)
 		}
+	}
+}
+
+// TestScraperCountsOnce: what a router passes on of a worker counts only if the worker is not read too.
+func TestScraperCountsOnce(t *testing.T) {
+	const family = "# TYPE %s gauge\n%s{engine_type=\"decode\",model_name=\"m\"%s} %d\n"
+	for _, name := range []string{"sglang:num_running_reqs", "sglang_num_running_reqs"} {
+		worker := pages(t, fmt.Sprintf(family, "sglang:num_running_reqs", "sglang:num_running_reqs", "", 5))[0]
+		router := pages(t, fmt.Sprintf(family, name, name, fmt.Sprintf(",worker_addr=%q", strings.TrimSuffix(worker, "/0")), 5)+
+			fmt.Sprintf("%s{engine_type=\"decode\",model_name=\"m\",worker_addr=\"http://192.0.2.1:30001\"} 3\n", name))[0]
+		for _, test := range []struct {
+			urls []string
+			want float64
+		}{
+			{[]string{router}, 8}, {[]string{worker}, 5}, {[]string{router, worker}, 8}, {[]string{worker, router}, 8},
+			{[]string{router, strings.Replace(worker, "127.0.0.1", "localhost", 1)}, 8},
+		} {
+			scraper, err := api.NewScraper(test.urls...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := scraper.Gauges(t.Context())
+			if want := []serving.Gauge{{Name: serving.GaugeDecodeRunning, Value: test.want}}; err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s of %v: got %v, %v, want %v", name, test.urls, got, err, want)
+			}
+		}
+	}
+}
+
+// TestScraperReadsRouterState: breakers, health and retries, of which a split request makes two.
+func TestScraperReadsRouterState(t *testing.T) {
+	got, err := api.ReadPage([]byte(`smg_worker_health{worker="a"} 1
+smg_worker_health{worker="b"} 0
+smg_worker_health{worker="c"} 0
+smg_worker_cb_state{worker="a"} 0
+smg_worker_cb_state{worker="b"} 1
+smg_worker_cb_state{worker="c"} 2
+smg_worker_retries_total{worker_type="prefill",endpoint="/v1/chat/completions"} 7
+smg_worker_retries_total{worker_type="decode",endpoint="/v1/chat/completions"} 7
+`))
+	if want := "[{router_retries_total 7} {router_unhealthy_workers 2} {router_open_breakers 1}]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("got %v, %v, want %s", got, err, want)
 	}
 }
 

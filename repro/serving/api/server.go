@@ -5,29 +5,36 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/serving"
+	"example.com/wedge/repro/serving/engine"
 )
 
-// Server is an HTTP front of simulated servers. It is an http.Handler that any HTTP/1.1 server may
-// use; [Server.Listen] runs one of its own. It is safe for concurrent use. Make one with [New].
+// Server is an HTTP front of simulated servers. It is an http.Handler, of the router, that any HTTP
+// server may use; [Server.Listen] runs one of its own. It is safe for concurrent use. Make one with
+// [New].
 type Server struct {
 	w       *sim.Wall
 	stack   *serving.Stack
 	cfg     Config
-	model   string        // the only one
-	since   sim.Instant   // when it was made
-	hold    time.Duration // the flush interval on the world's clock
+	model   string           // the only one
+	vllm    bool             // the flavor
+	workers []*engine.Worker // in their order
+	since   sim.Instant      // when it was made
+	hold    time.Duration    // the flush interval on the world's clock
+	routes  *routes
+	types   headerValues
 	metrics *metrics
 	ids     sim.Stream    // of the ids that are made up; never advanced
 	idsMade atomic.Uint64 // number of these
-	buffers sync.Pool     // of *[]byte: answers in the making
-	bodies  sync.Pool     // of *bytes.Buffer: bodies of requests
+	dates   atomic.Pointer[date]
+	buffers sync.Pool // of *[]byte: answers in the making
+	readers sync.Pool // of *reader: requests in the reading
 
 	listening
 }
@@ -46,11 +53,15 @@ func New(w *sim.Wall, stack *serving.Stack, cfg Config) (*Server, error) {
 	s := &Server{
 		w: w, stack: stack, cfg: cfg,
 		model:   stack.Config().Model.ID,
+		vllm:    stack.Config().Flavor == serving.VLLM,
+		workers: stack.Workers(),
 		since:   w.Now(),
 		hold:    cfg.hold(w.Scale()),
 		ids:     w.Stream("api", "request ids"),
-		metrics: newMetrics(stack),
+		routes:  newRoutes(),
+		types:   headerValues{[]string{"application/json"}, []string{"text/event-stream"}, []string{"chunked"}},
 	}
+	s.metrics = newMetrics(s)
 	s.life, s.cut = context.WithCancelCause(context.Background())
 	return s, nil
 }
@@ -60,66 +71,65 @@ type exchange struct {
 	*Server
 	out     http.ResponseWriter
 	in      *http.Request
+	face    face
+	series  *routeSeries // of its path and method
+	visitor *visitor     // nil: the connection is not one of the server's own
 	id      string
+	idGiven bool // by the client
 	arrived sim.Instant
+	// errorCode is that of the router's errors, for the metrics; empty: none
+	errorCode string
+	values    [2]string // of the headers X-Request-Id and Content-Length, which are slices of it
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	x := &exchange{Server: s, out: out, in: in, arrived: s.w.Now()}
-	to := route(in.URL.Path)
-	s.metrics.requests.WithLabelValues(methodLabel(in.Method), to.label).Inc()
-	x.id = s.requestID(in.Header, to.idPrefix)
+	if x.visitor = visitorOf(in.Context()); x.visitor != nil {
+		x.face = x.visitor.gate.face
+	}
+	to := s.routes.find(x.face, in.URL.Path)
+	x.arrive(to)
 	header := out.Header()
-	header["X-Request-Id"] = []string{x.id}
+	if x.face.kind == faceRouter {
+		x.id, x.idGiven = s.requestID(in.Header, to.idPrefix())
+		x.values[0] = x.id
+		header["X-Request-Id"] = x.values[0:1:1]
+	}
 	// Of the run's clock, since a Retry-After that is a date is too.
-	header["Date"] = []string{x.arrived.Time().Format(http.TimeFormat)}
+	header["Date"] = s.date(x.arrived)
+	serve := to.handler(in.Method)
 	switch {
-	case to.serve == nil:
+	case !s.allowed(in.Header):
+		header["Www-Authenticate"] = []string{"Bearer"}
+		x.whole(http.StatusUnauthorized, []byte(`{"error":"Unauthorized"}`))
+	case to == nil:
 		x.fail(flat(http.StatusNotFound, "Not Found"))
-	case in.Method != to.method && (in.Method != http.MethodHead || to.method != http.MethodGet):
-		header["Allow"] = []string{to.method}
+	case serve == nil:
+		header["Allow"] = []string{to.allow()}
 		x.fail(flat(http.StatusMethodNotAllowed, "Method Not Allowed"))
 	default:
-		to.serve(x)
+		serve(x)
 	}
 }
 
-// destination is where requests with a path go.
-type destination struct {
-	serve    func(*exchange) // nil: nowhere
-	method   string
-	label    string // stands for the path in the metrics
-	idPrefix string // of a request without an id
+// headerValues are values of headers that many answers share. Nobody may change them.
+type headerValues struct{ json, events, chunked []string }
+
+// date is the value of the header Date, which is good for a second.
+type date struct {
+	second int64 // of the run's clock
+	values []string
 }
 
-const modelsPath = "/v1/models"
-
-func route(path string) destination {
-	const get, post = http.MethodGet, http.MethodPost
-	switch path {
-	case "/v1/chat/completions":
-		return destination{(*exchange).chat, post, path, "chatcmpl-"}
-	case modelsPath:
-		return destination{(*exchange).models, get, path, "req-"}
-	case "/health", "/health_generate":
-		return destination{(*exchange).health, get, path, "req-"}
-	case "/metrics":
-		return destination{(*exchange).showMetrics, get, path, "req-"}
+func (s *Server) date(now sim.Instant) []string {
+	t := now.Time()
+	d := s.dates.Load()
+	if d == nil || d.second != t.Unix() { // several may find it so: they make the same
+		d = &date{t.Unix(), []string{t.Format(http.TimeFormat)}}
+		s.dates.Store(d)
 	}
-	if strings.HasPrefix(path, modelsPath+"/") {
-		return destination{(*exchange).oneModel, get, modelsPath + "/{id}", "req-"}
-	}
-	return destination{label: "other", idPrefix: "req-"}
-}
-
-// methodLabel bounds the number of series that requests can make.
-func methodLabel(method string) string {
-	switch method {
-	case "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS":
-		return method
-	}
-	return "OTHER"
+	return slices.Clip(d.values)
 }
 
 // idHeaders are where the router looks for the id of a request, in this order.
@@ -130,20 +140,20 @@ const idBytesMax = 256
 
 // requestID returns the id that the client has given, or makes one up. Ids that are made up are the
 // same in every run, in the order in which requests arrive.
-func (s *Server) requestID(h http.Header, prefix string) string {
+func (s *Server) requestID(h http.Header, prefix string) (id string, given bool) {
 	for _, name := range idHeaders {
-		if id := h.Get(name); id != "" && len(id) <= idBytesMax {
-			return id
+		if values := h[name]; len(values) > 0 && values[0] != "" && len(values[0]) <= idBytesMax {
+			return values[0], true
 		}
 	}
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	draws := s.ids.At(int(s.idsMade.Add(1)))
-	id := make([]byte, 0, 40)
-	id = append(id, prefix...)
+	made := make([]byte, 0, 40)
+	made = append(made, prefix...)
 	for range 24 {
-		id = append(id, letters[draws.IntN(len(letters))])
+		made = append(made, letters[draws.IntN(len(letters))])
 	}
-	return string(id)
+	return string(made), false
 }
 
 // buffer returns an empty buffer, to be given back.

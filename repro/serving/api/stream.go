@@ -1,44 +1,88 @@
 package api
 
 import (
+	"bytes"
+	"context"
 	"net/http"
+	"time"
 
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/serving"
 )
 
-// stream sends an answer event by event. Its headers are due.
-func (x *exchange) stream(h *serving.Handle, q *question) {
-	header := x.out.Header()
-	header["Content-Type"] = []string{"text/event-stream"}
-	// Otherwise net/http would give an answer that is complete at once a Content-Length.
-	header["Transfer-Encoding"] = []string{"chunked"}
-	x.begin(http.StatusOK)
-	st := stream{exchange: x, h: h, chunks: x.newChunks(), usage: q.usage}
+// stream is an answer that is being streamed.
+type stream struct {
+	*exchange
+	h       *serving.Handle
+	chunks  chunks
+	usage   bool // is to be sent
+	defects serving.Defects
+	held    []serving.Part // taken already, and not sent
+	flushed bool           // the headers have been
+	due     sim.Instant    // when what is sent next was to be; 0: it is for the end to say
+}
+
+// gather is a proxy that keeps the answer to itself until it is complete, or for a while.
+func (st *stream) gather(ctx context.Context, most time.Duration) error {
+	until := sim.Never
+	if most > 0 {
+		until = st.arrived.Add(most)
+	}
+	for st.w.Now() < until {
+		part, _, err := st.h.Take()
+		if err != nil {
+			return err
+		}
+		st.held = append(st.held, part)
+		if ended(&part) {
+			return nil
+		}
+		if err := st.h.Wait(ctx, until); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ended says whether nothing comes after a part.
+func ended(p *serving.Part) bool { return p.Finish != "" || p.Error != nil || p.Cut }
+
+// take is Handle.Take, but for what has been taken before.
+func (st *stream) take() (serving.Part, sim.Instant, error) {
+	if len(st.held) > 0 {
+		part := st.held[0]
+		st.held = st.held[1:]
+		return part, st.w.Now(), nil
+	}
+	return st.h.Take()
+}
+
+// run sends the answer event by event. Its headers are due.
+func (st *stream) run(ctx context.Context) {
+	header := st.out.Header()
+	header["Content-Type"] = st.types.events
+	if st.in.ProtoMajor == 1 {
+		// Otherwise net/http would give an answer that is complete at once a Content-Length.
+		header["Transfer-Encoding"] = st.types.chunked
+	}
+	st.begin(http.StatusOK)
+	st.due = st.instantOf(st.h)
 	for {
-		looked := x.w.Now()
-		more, done, err := st.send()
+		looked := st.w.Now()
+		more, done, err := st.send(ctx)
 		if done {
 			return
 		}
 		if err == nil {
+			st.due = max(more, looked.Add(st.hold))
 			// The end of the answer ends the wait too.
-			err = h.Wait(x.in.Context(), max(more, looked.Add(x.hold)))
+			err = st.h.Wait(ctx, st.due)
 		}
 		if err != nil {
-			x.breakOff(err)
+			st.breakOff(err)
 			return
 		}
 	}
-}
-
-// stream is an answer that is being streamed.
-type stream struct {
-	*exchange
-	h      *serving.Handle
-	chunks chunks
-	usage  bool // is to be sent
-	shown  bool // the headers have been flushed
 }
 
 // writeBytesMax is about how much is put into one write, so that a client that reads slowly does not
@@ -47,26 +91,18 @@ const writeBytesMax = 32 << 10
 
 // send writes all that is due, in one piece unless it is long. It returns when more will be due, and
 // whether the answer has been sent to its end. An error means that it will not be.
-func (st *stream) send() (more sim.Instant, done bool, err error) {
+func (st *stream) send(ctx context.Context) (more sim.Instant, done bool, err error) {
 	b := st.buffer()
 	defer st.giveBack(b)
 	for {
 		var part serving.Part
-		part, more, err = st.h.Take()
-		if part.Tokens > 0 {
-			*b = st.chunks.append(*b, &part)
+		part, more, err = st.take()
+		*b = st.appendPart(*b, &part)
+		if ended(&part) {
+			st.end(ctx, *b)
+			return more, true, nil
 		}
-		if part.Finish != "" {
-			*b = st.chunks.finish(*b, part.Finish)
-			if st.usage {
-				usage := st.h.Usage()
-				*b = st.chunks.usage(*b, &usage)
-			}
-			*b = append(*b, streamEnd...)
-			_, err = st.out.Write(*b) // net/http flushes at the end
-			return more, true, err
-		}
-		last := err != nil || part.Tokens == 0 || more > st.w.Now()
+		last := err != nil || part.Tokens == 0 && len(st.held) == 0 || more > st.w.Now()
 		if !last && len(*b) < writeBytesMax {
 			continue
 		}
@@ -80,14 +116,93 @@ func (st *stream) send() (more sim.Instant, done bool, err error) {
 	}
 }
 
+// comment is what keeps a connection alive without saying anything.
+const comment = ": keep-alive\n\n"
+
+// appendPart appends all events of a part.
+func (st *stream) appendPart(b []byte, p *serving.Part) []byte {
+	for range p.Comments {
+		b = append(b, comment...)
+	}
+	begun := len(b)
+	if p.Tokens > 0 {
+		b = st.chunks.append(b, p)
+	}
+	if p.Malformed {
+		b = spoil(b, begun)
+	}
+	switch {
+	case p.Error != nil:
+		f := st.refusal(p.Error)
+		if p.Error.Type == "" {
+			f.kind = inBand(f.status)
+		}
+		event, relayed := f.appendEvent(b, st.vllm)
+		if relayed || st.defects.NoDone {
+			return event
+		}
+		return append(event, streamEnd...)
+	case p.Finish != "":
+		b = st.chunks.finish(b, p.Finish)
+		if st.usage && !st.defects.NoUsage {
+			usage := st.h.Usage()
+			b = st.chunks.usage(b, &usage)
+		}
+		if !st.defects.NoDone {
+			b = append(b, streamEnd...)
+		}
+	}
+	return b
+}
+
+// spoil cuts the last of the events from an offset on short, so that it is an event still, but no JSON.
+func spoil(b []byte, from int) []byte {
+	if from == len(b) {
+		return append(b, `data: {"id":`+"\n\n"...)
+	}
+	start := from + max(0, bytes.LastIndex(b[from:], []byte("data: ")))
+	return append(b[:start+(len(b)-start)/2], "\n\n"...)
+}
+
+// end writes the last events. net/http flushes them, and ends the body, when the handler returns.
+func (st *stream) end(ctx context.Context, b []byte) {
+	if !st.defects.OpenAfterDone {
+		_, _ = st.out.Write(b) // an error means that the client has gone
+		st.wrote()
+		return
+	}
+	if st.flush(b) == nil {
+		st.waitForClient(ctx)
+	}
+}
+
 // flush writes b, and the headers if they have not been.
 func (st *stream) flush(b []byte) error {
-	if len(b) == 0 && st.shown {
+	if len(b) == 0 && st.flushed {
 		return nil
 	}
-	st.shown = true
+	st.flushed = true
+	control := http.NewResponseController(st.out)
+	if st.in.ProtoMajor > 1 {
+		// A client may take bytes off the connection and yet give the stream no room. With HTTP/1 there is
+		// the connection alone, which has a limit of its own: see visitor.
+		_ = control.SetWriteDeadline(time.Now().Add(st.cfg.WriteTimeout))
+	}
 	if _, err := st.out.Write(b); err != nil {
 		return err
 	}
-	return http.NewResponseController(st.out).Flush()
+	if err := control.Flush(); err != nil {
+		return err
+	}
+	st.wrote()
+	return nil
+}
+
+// wrote notes how late the piece was that has just been written. One that came before it was due is
+// the end of the answer, whose instant is not known.
+func (st *stream) wrote() {
+	if now := st.w.Now(); st.due > 0 && now >= st.due {
+		st.metrics.lag.add(time.Duration(float64(now.Sub(st.due)) / st.w.Scale()))
+	}
+	st.due = 0
 }

@@ -6,18 +6,15 @@ import "example.com/wedge/harness/sim"
 type action uint8
 
 const (
-	actOwner       action = iota // something of the owner's
-	actChunk                     // a chunk is computed
-	actChunkStart                // a unified engine may begin a chunk: its batch has finished a step
-	actTransfer                  // KV memory has arrived at decode
-	actUnpin                     // a pinned entry is released
-	actBatchStop                 // a stop in the running batch
-	actBootTimeout               // the head of the bootstrap queue has waited too long
-	actWaitTimeout               // so has the first decode leg whose transfer has not begun
-	actPeerLost                  // a decode leg notices that its prefill leg has gone
-	actLeave                     // an engine notices that a client has left
-	actBoundary                  // a fault of an engine as a whole begins or ends
-	actLog                       // a line of the log of a running batch is due
+	actOwner      action = iota // something of the owner's
+	actChunk                    // a chunk is computed
+	actChunkStart               // a unified engine may begin a chunk: its batch has finished a step
+	actDue                      // a leg's stage comes to an end, or to its limit
+	actLost                     // a decode leg notices that its prefill leg has gone
+	actLeave                    // an engine notices that a client has left
+	actBatch                    // a stop in the running batch, or its memory runs out
+	actReport                   // a line of the log of a running batch is due
+	actBoundary                 // a fault of an engine as a whole begins or ends
 )
 
 // node is a place in a heap. It is embedded in its owner, so that queueing one allocates nothing.

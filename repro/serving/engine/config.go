@@ -100,7 +100,7 @@ type DecodeConfig struct {
 	Mixed bool `yaml:"mixed" json:"mixed"`
 	// Recompute says what becomes of a request that is retracted when memory runs out: it is computed
 	// again from its prompt on and has its tokens so far for one (vLLM's preemption, SGLang without the
-	// split), or its memory is kept aside and copied back (SGLang's decode engine).
+	// split), or its memory is kept aside and copied back, as a decode engine of a pair always does.
 	Recompute bool `yaml:"recompute" json:"recompute"`
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
@@ -16,13 +17,13 @@ type Engines struct {
 	now    sim.Instant
 	agenda heap
 
-	prefills, decodes, unified []*Worker
+	all, prefills, decodes, unified []*Worker
 
-	boundary node     // of the faults of engines as a whole
-	dirty    *rank    // those that may be able to go on, by nextDirty
-	news     []notice // that owners are to be told of
-	told     int      // of them
-	busy     bool     // settling
+	boundary              node     // of the faults of engines as a whole
+	firstDirty, lastDirty *rank    // those to look at, by nextDirty
+	news                  []notice // that owners are to be told of
+	told                  int      // of them
+	busy                  bool     // settling
 }
 
 // notice is something that an owner is to be told of.
@@ -54,7 +55,8 @@ func New(cfg Config, faults *fault.Set, log func(worker string) io.Writer) (*Eng
 		e.prefills = e.newWorkers(KindPrefill, "prefill", cfg.Prefill.Workers, cfg.Prefill.Ranks, cfg.Prefill.LoadBalance, log)
 		e.decodes = e.newWorkers(KindDecode, "decode", cfg.Decode.Workers, cfg.Decode.Ranks, cfg.Decode.LoadBalance, log)
 	}
-	e.schedule(faults.NextBoundary(-1), &e.boundary)
+	e.all = slices.Concat(e.prefills, e.decodes, e.unified)
+	e.Refresh()
 	return e, nil
 }
 
@@ -63,7 +65,7 @@ func (e *Engines) newWorkers(kind Kind, name string, n, ranks int, balance Balan
 	for i := range n {
 		w := &Worker{Name: fmt.Sprintf("%s-%d", name, i), Kind: kind, e: e, balance: balance}
 		if log != nil {
-			w.log = log(w.Name)
+			w.out = log(w.Name)
 		}
 		for r := range ranks {
 			w.ranks = append(w.ranks, newRank(w, r))
@@ -104,39 +106,27 @@ func (e *Engines) Next() sim.Instant {
 }
 
 func (e *Engines) act(n *node) {
+	r := n.rank
+	if n.leg != nil {
+		r = n.leg.rank
+	}
+	if r != nil {
+		r.touch()
+	}
 	switch n.act {
 	case actOwner:
 		n.own.Do()
 	case actChunk:
-		n.rank.touch()
-		n.rank.chunkDone()
-	case actChunkStart:
-		n.rank.touch()
-	case actTransfer:
-		n.leg.rank.touch()
-		n.leg.rank.transferred(n.leg)
-	case actUnpin:
-		n.leg.rank.touch()
-		n.leg.rank.dropInflight(n.leg)
-	case actBatchStop:
-		n.rank.touch()
-		n.rank.batchStop()
-	case actBootTimeout:
-		n.rank.touch()
-		n.rank.bootTimeout()
-	case actWaitTimeout:
-		n.rank.touch()
-		n.rank.waitTimeout()
-	case actPeerLost:
-		n.leg.rank.touch()
-		n.leg.rank.fail(n.leg, transferFailure(n.leg, "Lost connection with prefill instance"))
+		r.chunkDone()
+	case actDue:
+		r.due(n.leg)
+	case actLost:
+		r.mateLost(n.leg)
 	case actLeave:
-		n.leg.rank.touch()
-		n.leg.rank.drop(n.leg)
+		r.noticeLeft(n.leg)
 	case actBoundary:
 		e.Refresh()
-	case actLog:
-		n.rank.touch()
+	case actBatch, actChunkStart, actReport: // to touch the rank was all
 	}
 }
 
@@ -148,12 +138,16 @@ func (e *Engines) settle() {
 	e.busy = true
 	for {
 		switch {
-		case e.dirty != nil:
-			r := e.dirty
-			e.dirty, r.nextDirty, r.isDirty = r.nextDirty, nil, false
+		case e.firstDirty != nil:
+			r := e.firstDirty
+			e.firstDirty, r.nextDirty, r.dirty = r.nextDirty, nil, false
+			if e.firstDirty == nil {
+				e.lastDirty = nil
+			}
 			r.proceed()
 		case e.told < len(e.news):
 			n := e.news[e.told]
+			e.news[e.told].leg = nil
 			e.told++
 			e.tell(n)
 		default:
@@ -164,24 +158,31 @@ func (e *Engines) settle() {
 	}
 }
 
-func (e *Engines) tell(n notice) {
-	o := n.leg.Owner
-	if o == nil || n.leg.left {
-		return
-	}
-	switch n.what {
-	case noticeFirst:
-		o.FirstToken(n.leg)
-	case noticeMark:
-		o.Marked(n.leg)
-	case noticeEnd:
-		o.Ended(n.leg)
+// notify has the owner of a leg told of something, once the ranks have done what they can.
+func (e *Engines) notify(what noticeKind, l *Leg) {
+	if l.Owner != nil && !l.left {
+		l.news++
+		e.news = append(e.news, notice{what, l})
 	}
 }
 
-func (e *Engines) notify(what noticeKind, l *Leg) {
-	if l.Owner != nil && !l.left {
-		e.news = append(e.news, notice{what, l})
+func (e *Engines) tell(n notice) {
+	l := n.leg
+	switch {
+	case l.mute:
+		l.news--
+	case n.what == noticeEnd:
+		l.news--
+		l.Owner.Ended(l) // which may use the leg's memory for another
+	default:
+		if n.what == noticeFirst {
+			l.Owner.FirstToken(l)
+		}
+		if (n.what == noticeMark || l.MarkTokens == 1 && l.Job.OutputTokens > 1) && !l.mute {
+			l.Owner.Marked(l)
+		}
+		l.moveStop()
+		l.news--
 	}
 }
 
@@ -214,18 +215,5 @@ func (e *Engines) Decodes() []*Worker { return e.decodes }
 // Unified: see Prefills.
 func (e *Engines) Unified() []*Worker { return e.unified }
 
-// Workers returns all workers, those of prefill first.
-func (e *Engines) Workers() []*Worker {
-	return append(append(append([]*Worker(nil), e.prefills...), e.decodes...), e.unified...)
-}
-
-// Refresh is to be called when faults have come or gone.
-func (e *Engines) Refresh() {
-	for _, w := range e.Workers() {
-		for _, r := range w.ranks {
-			r.touch()
-		}
-	}
-	e.schedule(e.faults.NextBoundary(e.now), &e.boundary)
-	e.settle()
-}
+// Workers returns all workers, those of prefill first. The slice must not be changed.
+func (e *Engines) Workers() []*Worker { return e.all }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"time"
 
 	"example.com/wedge/harness/fault"
@@ -20,13 +21,13 @@ const (
 // Job is what is asked of the engines, the same for all legs of a request. Its owner fills it in, and
 // it must not change while a leg is at an engine.
 type Job struct {
-	PromptTokens int
+	PromptTokens int // at least 1
 	OutputTokens int // that the model will make, at least 1; known here, not to an engine's admission
-	TokensMax    int // of output, that the client allows: what admission reckons with
+	TokensMax    int // of output, that the client allows: what admission reckons with. 0: it does not say
 	Stream       bool
 	Room         int64 // what ties a prefill and a decode leg together
 	// Occasion is the moment of the request at which a fault may fire, but for At and Worker, which the
-	// engine fills in.
+	// engine fills in. Its key is the name of the request to the engine, and so also in its messages.
 	Occasion fault.Occasion
 }
 
@@ -34,14 +35,16 @@ type Job struct {
 // [Worker.Submit], once. All is guarded by the owner's monitor.
 type Leg struct {
 	Job   *Job
-	Owner Owner
+	Owner Owner // nil: nobody is told
 	// Peer is the other leg of a pair, and PeerAt the worker that this one takes it to be at. A
 	// handshake comes about if the other leg is there, alive, and at the rank that is expected of it. A
-	// nil Peer, or a PeerAt that is another worker than the peer's, never shakes hands.
+	// nil Peer, or a PeerAt that is another worker than the peer's, never shakes hands. The engines look
+	// at Peer only when a leg is submitted.
 	Peer   *Leg
 	PeerAt *Worker
-	// MarkTokens is the number of output tokens after which Owner.Marked is called; 0: never. It may
-	// be changed until it is reached, in Marked also to a further one.
+	// MarkTokens is the number of output tokens after which Owner.Marked is called; 0: never. It may be
+	// changed in FirstToken, and in Marked to a further one. If it is changed at another time once the
+	// leg is in the running batch, Remark must follow. One that has been passed is none.
 	MarkTokens int
 
 	legState
@@ -69,7 +72,8 @@ type Failure struct {
 // Stage is where a leg is.
 type Stage uint8
 
-// The stages, in the order that they are passed. The zero value is StageNone.
+// The stages, in the order that they are passed. The zero value is StageNone. Those from StageDone on
+// are ends.
 const (
 	StageNone        Stage = iota // not submitted yet
 	StageBootstrap                // prefill: waits for decode's handshake and memory, or a metadata slot
@@ -77,15 +81,28 @@ const (
 	StagePrefillWait              // prefill, unified: waits for its turn
 	StagePrefill                  // prefill, unified: its prompt is being computed
 	StageInflight                 // prefill: its memory is on its way
-	StageTransfer                 // decode: memory reserved, KV not there yet
+	StageTransfer                 // decode: memory reserved, KV not there yet, or not looked at
 	StageDecodeWait               // decode, unified: waits for room in the running batch
 	StageDecode                   // decode, unified: in the running batch
 	StageRetracted                // decode, unified: was running, memory ran out
 	StageDone
 	StageFailed
-	StageAborted // by its client, or lost
+	StageAborted // by its client, or whoever called the endpoint for it; or lost by a fault, and nobody is told
 	stageCount
 )
+
+var stageNames = [stageCount]string{
+	"none", "bootstrap", "prealloc", "prefill_wait", "prefill", "inflight", "transfer", "decode_wait", "decode", "retracted",
+	"done", "failed", "aborted",
+}
+
+// String returns the stage's name.
+func (s Stage) String() string {
+	if s < stageCount {
+		return stageNames[s]
+	}
+	return fmt.Sprintf("stage(%d)", uint8(s))
+}
 
 // Stage returns where the leg is, and since when.
 func (l *Leg) Stage() (Stage, sim.Instant) { return l.stage, l.since }
@@ -93,83 +110,47 @@ func (l *Leg) Stage() (Stage, sim.Instant) { return l.stage, l.since }
 // Failure returns why the leg has failed, or nil.
 func (l *Leg) Failure() *Failure { return l.failure }
 
-// Worker returns the worker that the leg was submitted to, and the index of its rank there.
+// Worker returns the worker that the leg was submitted to, and the index of its rank there, or nil.
 func (l *Leg) Worker() (*Worker, int) {
 	if l.rank == nil {
 		return nil, 0
 	}
-	return l.worker, l.rank.index
+	return l.rank.w, l.rank.index
 }
 
-// Time returns how long the leg has been in a stage so far, without the time in it now.
-func (l *Leg) Time(s Stage) time.Duration { return l.times[s] }
-
-// Gone says whether the engine has forgotten the leg, so that its memory may be used for another.
-func (l *Leg) Gone() bool {
-	return l.ended() && l.timed.pos == 0 && l.leave.pos == 0 && l.stop.pos == 0 && l.queue == nil && !l.pinned
+// Time returns how long the leg has been in a stage, the time in it up to now included.
+func (l *Leg) Time(s Stage) time.Duration {
+	d := l.times[s]
+	if s == l.stage && !l.ended() && l.rank != nil {
+		d += l.rank.e.now.Sub(l.since)
+	}
+	return d
 }
 
-// legState is the engine's side of a leg.
-type legState struct {
-	stage   Stage
-	since   sim.Instant
-	times   [stageCount]time.Duration
-	failure *Failure
-	worker  *Worker
-	rank    *rank
-	arrived sim.Instant
-	left    bool // its client has
-
-	queue         *fifo // the one it waits in
-	ahead, behind *Leg
-	timed         node // end of the transfer, or release of a pinned entry, or loss of the peer
-	leave         node // the engine notices that the client has left
-	stop          node // in the batch
-
-	slot     bool // holds a metadata slot of prefill, or a request slot of decode
-	kvTokens int  // reserved, but for those in the running batch
-	computed int  // tokens of the prompt
-	deaf     bool // never shakes hands
-	reserved bool // prefill: decode has reserved memory for it
-	sending  bool // decode: the transfer has begun
-	pinned   bool
-	hung     bool // makes no tokens in the batch, or never ends its chunk or transfer
-	doomed   bool // to be dropped when its prompt is computed
-	begun    bool // has had its first token
-
-	base      int   // tokens made when it joined the batch last
-	startStep int64 // steps the batch had finished then
-	factor    float64
-	endTokens int // made, while it is not in the batch
-	endLast   sim.Instant
-}
-
-// enter moves l to a stage.
-func (l *Leg) enter(stage Stage, now sim.Instant) {
-	l.times[l.stage] += now.Sub(l.since)
-	l.stage, l.since = stage, now
-}
-
-// ended says whether the engine is done with l.
-func (l *Leg) ended() bool { return l.stage >= StageDone }
+// Gone says whether no engine knows the leg any more, so that its memory may be used for another. A
+// leg that is aborted may stay for long: until it is noticed, or as a zombie to its end, or for ever
+// as a pinned entry. It is gone when Ended is called, unless it was aborted through
+// [Worker.AbortMatching].
+func (l *Leg) Gone() bool { return l.news == 0 && (l.ended() || l.stage == StageNone) }
 
 // Made returns how many output tokens a leg has by now, and when the last of them was made.
 func (l *Leg) Made(now sim.Instant) (tokens int, last sim.Instant) {
-	if l.stage != StageDecode || l.hung {
-		return l.endTokens, l.endLast
+	if !l.inBatch || l.hung {
+		return l.made, l.madeAt
 	}
 	steps, boundary := l.rank.batch.at(now)
 	if n := steps - l.startStep; n > 0 {
-		return l.base + int(n), boundary
+		return l.made + int(n), boundary
 	}
-	return l.base, l.endLast
+	return l.made, l.madeAt
 }
 
 // NextToken returns when the next token is due, as things stand, or sim.Never.
 func (l *Leg) NextToken(now sim.Instant) sim.Instant {
-	if l.stage != StageDecode || l.hung {
+	if !l.inBatch || l.hung {
 		return sim.Never
 	}
-	steps, _ := l.rank.batch.at(now)
-	return l.rank.batch.endOf(max(steps, l.startStep) + 1)
+	b := &l.rank.batch
+	steps, _ := b.at(now)
+	return b.endOf(max(steps, l.startStep) + 1)
 }

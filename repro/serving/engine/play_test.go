@@ -1,7 +1,10 @@
 package engine_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,27 +17,59 @@ import (
 type play struct {
 	t *testing.T
 	*engine.Engines
-	w      sim.World
 	faults *fault.Set
+	told   []string
+	logs   map[string]*bytes.Buffer // nil: no logs
+	rooms  int64
+	onEnd  func(r *pair, l *engine.Leg)
 }
 
-// newPlay makes engines of the default configuration with a change.
+// newPlay makes engines of the default configuration with a change. The default here has engines that
+// notice at once when a client leaves.
 func newPlay(t *testing.T, change func(c *engine.Config), faults ...fault.Fault) *play {
 	t.Helper()
-	w := sim.NewVirtual(sim.VirtualOptions{Seed: 1})
-	set, err := fault.NewSet(w, faults)
+	p := &play{t: t}
+	p.start(change, faults)
+	return p
+}
+
+// newLoggedPlay is newPlay with logs.
+func newLoggedPlay(t *testing.T, change func(c *engine.Config), faults ...fault.Fault) *play {
+	t.Helper()
+	p := &play{t: t, logs: map[string]*bytes.Buffer{}}
+	p.start(change, faults)
+	return p
+}
+
+func (p *play) start(change func(c *engine.Config), faults []fault.Fault) {
+	p.t.Helper()
+	for i := range faults {
+		if faults[i].ID == "" {
+			faults[i].ID = fmt.Sprint("f", i)
+		}
+	}
+	set, err := fault.NewSet(sim.NewVirtual(sim.VirtualOptions{Seed: 1}), faults)
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	cfg := engine.Default()
+	cfg.Abort = engine.AbortConfig{}
 	if change != nil {
 		change(&cfg)
 	}
-	e, err := engine.New(cfg, set, nil)
-	if err != nil {
-		t.Fatal(err)
+	var log func(string) io.Writer
+	if p.logs != nil {
+		log = func(worker string) io.Writer {
+			p.logs[worker] = new(bytes.Buffer)
+			return p.logs[worker]
+		}
 	}
-	return &play{t: t, Engines: e, w: w, faults: set}
+	p.Engines, err = engine.New(cfg, set, log)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.faults = set
+	set.OnChange(p.Refresh)
 }
 
 // pair is a request with its legs.
@@ -43,46 +78,64 @@ type pair struct {
 	name string
 	job  engine.Job
 	legs [2]engine.Leg // prefill and decode; a unified engine has the second alone
-	told []string
+}
+
+// side names a leg.
+func (r *pair) side(l *engine.Leg) string {
+	if l == &r.legs[0] {
+		return r.name + " P"
+	}
+	return r.name + " D"
 }
 
 func (r *pair) tell(l *engine.Leg, what string) {
-	side := "decode"
-	if l == &r.legs[0] {
-		side = "prefill"
-	}
-	r.told = append(r.told, fmt.Sprintf("%s %s at %v", side, what, time.Duration(r.p.Now())))
+	r.p.told = append(r.p.told, fmt.Sprintf("%v %s %s", time.Duration(r.p.Now()).Round(time.Millisecond), r.side(l), what))
 }
 
 func (r *pair) FirstToken(l *engine.Leg) { r.tell(l, "first token") }
 func (r *pair) Marked(l *engine.Leg)     { r.tell(l, fmt.Sprintf("mark %d", l.MarkTokens)) }
 func (r *pair) Ended(l *engine.Leg) {
 	if f := l.Failure(); f != nil {
-		r.tell(l, fmt.Sprintf("failed %d", f.Status))
-		return
+		r.tell(l, fmt.Sprintf("failed %d %s", f.Status, f.Type))
+	} else {
+		r.tell(l, "ended")
 	}
-	r.tell(l, "ended")
+	if r.p.onEnd != nil {
+		r.p.onEnd(r, l)
+	}
 }
 
-// ask sends a request to both engines, or to the unified one.
-func (p *play) ask(name string, prompt, output int) *pair {
+// prepare makes a request that has not been sent.
+func (p *play) prepare(name string, prompt, output int) *pair {
+	p.rooms++
 	r := &pair{p: p, name: name, job: engine.Job{
 		PromptTokens: prompt, OutputTokens: output, TokensMax: output, Stream: true,
-		Room: int64(len(name)), Occasion: fault.Occasion{Key: name, ContextTokens: prompt},
+		Room: p.rooms, Occasion: fault.Occasion{Key: name, ContextTokens: prompt},
 	}}
 	for i := range r.legs {
 		r.legs[i] = engine.Leg{Job: &r.job, Owner: r}
 	}
-	if u := p.Unified(); len(u) > 0 {
-		u[0].Submit(&r.legs[1])
-		return r
+	if len(p.Unified()) == 0 {
+		r.legs[0].Peer, r.legs[0].PeerAt = &r.legs[1], p.Decodes()[0]
+		r.legs[1].Peer, r.legs[1].PeerAt = &r.legs[0], p.Prefills()[0]
 	}
-	pw, dw := p.Prefills()[0], p.Decodes()[0]
-	r.legs[0].Peer, r.legs[0].PeerAt = &r.legs[1], dw
-	r.legs[1].Peer, r.legs[1].PeerAt = &r.legs[0], pw
-	pw.Submit(&r.legs[0])
-	dw.Submit(&r.legs[1])
 	return r
+}
+
+// ask sends a request to both engines, or to the unified one.
+func (p *play) ask(name string, prompt, output int) *pair {
+	r := p.prepare(name, prompt, output)
+	r.send()
+	return r
+}
+
+func (r *pair) send() {
+	if u := r.p.Unified(); len(u) > 0 {
+		u[0].Submit(&r.legs[1])
+		return
+	}
+	r.legs[1].PeerAt.Submit(&r.legs[0])
+	r.legs[0].PeerAt.Submit(&r.legs[1])
 }
 
 // leave says that the client of a request has left.
@@ -94,6 +147,22 @@ func (r *pair) leave() {
 	}
 }
 
+// where says in which stages the legs are.
+func (r *pair) where() string {
+	a, _ := r.legs[0].Stage()
+	b, _ := r.legs[1].Stage()
+	if len(r.p.Unified()) > 0 {
+		return b.String()
+	}
+	return a.String() + " " + b.String()
+}
+
+func (r *pair) made() int {
+	n, _ := r.legs[1].Made(r.p.Now())
+	return n
+}
+
+// until lets all that is due happen up to an instant, given since the start.
 func (p *play) until(d time.Duration) { p.Advance(sim.Instant(d)) }
 
 // end lets all come to its end, and says when that was.
@@ -102,6 +171,32 @@ func (p *play) end() time.Duration {
 		p.Advance(p.Next())
 	}
 	return time.Duration(p.Now())
+}
+
+// want checks what the owner has been told since the last time.
+func (p *play) want(lines ...string) {
+	p.t.Helper()
+	if got, want := strings.Join(p.told, "\n"), strings.Join(lines, "\n"); got != want {
+		p.t.Errorf("told\n%s\nwant\n%s", got, want)
+	}
+	p.told = nil
+}
+
+// is checks one thing that is printed as text.
+func (p *play) is(what string, got, want any) {
+	p.t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		p.t.Errorf("at %v: %s is %v, want %v", time.Duration(p.Now()), what, got, want)
+	}
+}
+
+// prefill and decode return what is at the first rank of the first workers.
+func (p *play) prefill() engine.Load { return p.Prefills()[0].Load(0) }
+func (p *play) decode() engine.Load {
+	if u := p.Unified(); len(u) > 0 {
+		return u[0].Load(0)
+	}
+	return p.Decodes()[0].Load(0)
 }
 
 // load returns what is at all workers together.
@@ -129,6 +224,7 @@ func (p *play) load() engine.Load {
 			v.PrefillTokens += l.PrefillTokens
 			v.DecodeTokens += l.DecodeTokens
 			v.RetractedSum += l.RetractedSum
+			v.Aborted += l.Aborted
 		}
 	}
 	return v
@@ -137,5 +233,13 @@ func (p *play) load() engine.Load {
 // held is what must be 0 when nothing is left.
 func held(v engine.Load) int {
 	return v.Bootstrap + v.PrefillWait + v.Prefilling + v.Inflight + v.Prealloc + v.Transfer + v.DecodeWait + v.Running +
-		v.Retracted + v.Pinned + v.PrefillSlots + v.DecodeSlots + v.PrefillKVTokens + v.DecodeKVTokens + v.PendingTokens
+		v.Retracted + v.Pinned + v.Zombies + v.PrefillSlots + v.DecodeSlots + v.PrefillKVTokens + v.DecodeKVTokens + v.PendingTokens
+}
+
+// empty checks that nothing is left at the engines.
+func (p *play) empty() {
+	p.t.Helper()
+	if v := p.load(); held(v) != 0 {
+		p.t.Errorf("at %v: left over: %+v", time.Duration(p.Now()), v)
+	}
 }

@@ -1,11 +1,9 @@
 package engine
 
-import (
-	"example.com/wedge/harness/fault"
-	"example.com/wedge/harness/sim"
-)
+import "example.com/wedge/harness/sim"
 
-// Load is what is at a rank at one instant.
+// Load is what is at a rank at one instant. At a unified engine slots and memory are those of decode,
+// and retracted requests that are to be computed again count as Retracted, not as PrefillWait.
 type Load struct {
 	Bootstrap, PrefillWait, Prefilling, Inflight           int   // requests
 	Prealloc, Transfer, DecodeWait, Running, Retracted     int   // requests
@@ -13,6 +11,7 @@ type Load struct {
 	Zombies                                                int   // of Running: requests whose client has gone
 	PrefillSlots, DecodeSlots                              int   // taken
 	PrefillKVTokens, DecodeKVTokens                        int   // taken
+	StarvedKVTokens                                        int   // of decode's memory, that a fault has taken; not in DecodeKVTokens
 	PendingTokens                                          int   // of prompts that wait for their turn
 	PrefillTokens, DecodeTokens                            int64 // computed and made since the start
 	BootstrapFailed, TransferFailed, Aborted, RetractedSum int64 // requests, since the start
@@ -20,108 +19,136 @@ type Load struct {
 
 // Load returns what is at a rank now. It is the truth; see Published for what the rank shows of it.
 func (w *Worker) Load(rank int) Load {
-	v := w.ranks[rank].load(w.e.now)
-	for l := w.ranks[rank].running.head; l != nil; l = l.behind {
-		if l.left {
-			v.Zombies++
-		}
-	}
-	return v
+	r := w.ranks[rank]
+	steps, _ := r.batch.at(w.e.now)
+	return r.load(steps)
 }
 
-// load returns what is at the rank, with the tokens that there were at an instant since its latest
-// change. It does not count zombies.
-func (r *rank) load(at sim.Instant) Load {
+// load returns what is at the rank now, with the memory that the batch had after so many steps.
+func (r *rank) load(steps int64) Load {
 	v := Load{
-		Bootstrap: r.bootstrap.n + r.ready.n, PrefillWait: r.waiting.n, Prefilling: r.computing.n, Inflight: r.inflight.n,
-		Prealloc: r.cold.n + r.prealloc.n, Transfer: r.inTransfer(), DecodeWait: r.decodeWait.n, Running: r.batch.size, Retracted: r.retracted.n,
-		Pinned: r.pinnedEntries, PrefillSlots: r.prefillSlots, DecodeSlots: r.decodeSlots,
-		PrefillKVTokens: r.prefillKV, DecodeKVTokens: r.decodeKV + int(r.batch.contextTokens(at)), PendingTokens: r.pending,
+		Bootstrap: r.bootstrap.n + r.ready.n, PrefillWait: r.waiting.n - r.again, Prefilling: r.computing.n, Inflight: r.inflight.n,
+		Prealloc: r.cold.n + r.prealloc.n, Transfer: r.sending.n + r.landed.n, DecodeWait: r.decodeWait.n,
+		Running: r.batch.size, Retracted: r.retracted.n + r.again, Pinned: r.pinned, Zombies: r.zombies, PendingTokens: r.pending,
 	}
-	r.count(&v, at)
+	if r.w.Kind == KindPrefill {
+		v.PrefillSlots, v.PrefillKVTokens = r.slots, r.kv
+	} else {
+		v.DecodeSlots, v.DecodeKVTokens = r.slots, r.kv+int(r.batch.kvTokens(steps))
+		v.StarvedKVTokens = min(r.w.starved, r.e.cfg.Decode.KVTokens)
+	}
+	r.count(&v)
 	return v
 }
 
-// count fills in the counters.
-func (r *rank) count(v *Load, at sim.Instant) {
-	v.PrefillTokens, v.DecodeTokens = r.prefillTokens, r.decodeTokens+r.batch.tokens(at)
-	v.BootstrapFailed, v.TransferFailed, v.Aborted, v.RetractedSum = r.bootstrapFailed, r.transferFailed, r.aborted, r.retractedSum
+// count fills in what is counted since the start.
+func (r *rank) count(v *Load) {
+	c := &r.counts
+	v.PrefillTokens, v.DecodeTokens = c.prefillTokens, c.decodeTokens+r.batch.tokens(r.e.now)
+	v.BootstrapFailed, v.TransferFailed, v.Aborted, v.RetractedSum = c.bootstrapFailed, c.transferFailed, c.aborted, c.retractedSum
 }
 
-// published is what a rank shows in its gauges. They are brought up to date as in SGLang: after each
-// chunk, every so many steps of the batch, and when there is nothing at all to do, every so often. An
-// engine in which something is stuck while nothing runs does none of it.
-type published struct {
-	load  Load
-	at    sim.Instant
-	steps int64       // of the batch, in units of the interval, at the latest time
-	idle  sim.Instant // latest time that it was done for idleness
-	node  node        // of the next line of the log
+// shown is what a rank shows in its gauges. They are brought up to date as in SGLang: after each chunk,
+// every so many steps of the batch, and when there is nothing at all at the rank, every so often. A
+// rank in which something is stuck while nothing runs does none of it.
+//
+// Between two changes at a rank nothing but tokens moves. So it is enough to look before a change
+// whether one of these moments has passed since the one before: the gauges are then what they were
+// at the latest of them.
+type shown struct {
+	load      Load
+	at        sim.Instant
+	nextSteps int64       // of the batch, when it is time again
+	nextAt    sim.Instant // when that will be
 
-	logged       sim.Instant // see log
-	loggedTokens int64
+	node         node        // of the next line of the log
+	logged       sim.Instant // instant of the previous line
+	loggedTokens int64       // made until the previous line of the batch
+	ratio        float64     // see logRetraction
 }
 
 // Published returns what a rank shows in its gauges, and when it last brought them up to date. Its
 // counters are those of the present: the originals count at each iteration. With GaugesConfig.Exact
-// all of it is Load.
+// all of it is Load, unless a fault has frozen it.
 func (w *Worker) Published(rank int) (Load, sim.Instant) {
 	r := w.ranks[rank]
-	if w.e.cfg.Gauges.Exact && !r.frozen() {
+	if w.e.cfg.Gauges.Exact && !w.frozen {
 		return w.Load(rank), w.e.now
 	}
-	r.publish()
-	v := r.published.load
-	r.count(&v, w.e.now)
-	return v, r.published.at
+	r.note()
+	v := r.shown.load
+	r.count(&v)
+	return v, r.shown.at
 }
 
-func (r *rank) frozen() bool {
-	return r.e.faults != nil && r.e.faults.Active(fault.Metrics, fault.Freeze, r.w.Name, r.e.now) != nil
+// note brings the gauges up to the latest moment at which the rank has done so.
+func (r *rank) note() {
+	for r.e.now >= r.shown.nextAt {
+		r.noteSteps()
+	}
+	if r.legs > 0 {
+		return
+	}
+	every := r.e.cfg.Gauges.IdleEvery
+	at := max(r.since, r.shown.at.Add(every))
+	if at > r.e.now || at == r.shown.at {
+		return
+	}
+	if every > 0 {
+		at = at.Add(r.e.now.Sub(at) / every * every)
+	}
+	r.show(at, 0)
 }
 
-// publish notes what the rank has shown since its latest change. Nothing but tokens has moved since
-// then, so what the latest of the times was, tells all.
-func (r *rank) publish() {
-	p := &r.published
-	g := &r.e.cfg.Gauges
-	now := r.e.now
-	if g.EverySteps > 0 && r.batch.size > 0 {
-		steps, _ := r.batch.at(now)
-		if n := steps / int64(g.EverySteps); n > p.steps {
-			p.steps = n
-			if !r.frozen() {
-				p.at = min(now, r.batch.endOf(n*int64(g.EverySteps)))
-				p.load = r.load(p.at)
-			}
-			r.logDecode(p.at)
-		}
+// noteSteps shows how things were when it was time after so many steps: the latest time if nobody
+// reads a log, else each.
+func (r *rank) noteSteps() {
+	s, every := &r.shown, int64(r.e.cfg.Gauges.EverySteps)
+	if r.w.out == nil {
+		steps, _ := r.batch.at(r.e.now)
+		s.nextSteps = steps / every * every
 	}
-	if g.IdleEvery > 0 && r.fullyIdle() && (p.idle == 0 && p.at == 0 || now >= p.idle.Add(g.IdleEvery)) {
-		p.idle = now
-		if !r.frozen() {
-			p.at, p.load = now, r.load(now)
-		}
+	at := r.batch.endOf(s.nextSteps)
+	r.show(at, s.nextSteps)
+	r.logDecode(at, s.nextSteps)
+	s.nextSteps += every
+	s.nextAt = r.batch.endOf(s.nextSteps)
+}
+
+// scheduleReport looks when the batch will next be at a moment to show something, and if there is a log
+// has the line written at that moment, not when something else happens.
+func (r *rank) scheduleReport() {
+	s := &r.shown
+	s.nextAt = sim.Never
+	if every := int64(r.e.cfg.Gauges.EverySteps); every > 0 && r.batch.size > 0 {
+		s.nextAt = r.batch.endOf(s.nextSteps)
+	}
+	if r.w.out != nil {
+		r.e.schedule(s.nextAt, &s.node)
 	}
 }
 
-// publishChunk shows how things are when a chunk has been computed.
-func (r *rank) publishChunk(legs, tokens int) {
-	if !r.frozen() {
-		r.published.at, r.published.load = r.e.now, r.load(r.e.now)
+// showChunk shows how things are when a chunk has been computed.
+func (r *rank) showChunk(shares, tokens int) {
+	steps, _ := r.batch.at(r.e.now)
+	r.show(r.e.now, steps)
+	if !r.w.frozen {
+		r.shown.load.Prefilling = shares
 	}
-	r.logPrefill(legs, tokens)
+	r.logPrefill(shares, tokens)
 }
 
-// fullyIdle says whether there is nothing at the rank, also no pinned entry.
-func (r *rank) fullyIdle() bool {
-	for _, q := range [...]*fifo{
-		&r.bootstrap, &r.ready, &r.waiting, &r.computing, &r.inflight,
-		&r.cold, &r.prealloc, &r.idle, &r.sending, &r.landed, &r.decodeWait, &r.retracted,
-	} {
-		if q.n > 0 {
-			return false
-		}
+// show brings the gauges up to date.
+func (r *rank) show(at sim.Instant, steps int64) {
+	if !r.w.frozen {
+		r.shown.at, r.shown.load = at, r.load(steps)
 	}
-	return r.batch.size == 0 && len(r.chunk) == 0
+}
+
+// freeze keeps what the gauges show at the beginning of the fault that freezes them.
+func (r *rank) freeze() {
+	if r.e.cfg.Gauges.Exact {
+		steps, _ := r.batch.at(r.e.now)
+		r.show(r.e.now, steps)
+	}
 }

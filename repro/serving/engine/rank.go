@@ -1,87 +1,83 @@
 package engine
 
-import (
-	"fmt"
+import "example.com/wedge/harness/sim"
 
-	"example.com/wedge/harness/fault"
-	"example.com/wedge/harness/sim"
-)
-
-// rank is a scheduler with queues, slots and memory of its own. A prefill engine uses the first part of
-// it, a decode engine the second, a unified engine both.
+// rank is a scheduler with queues, slots and memory of its own. A prefill engine uses the first group of
+// queues, a decode engine the second, a unified engine some of both.
 type rank struct {
 	w     *Worker
 	e     *Engines
 	index int
 
+	dirty     bool // in the engines' list of those to look at
 	nextDirty *rank
-	isDirty   bool
 
-	bootstrap     fifo // without memory reserved at decode
-	ready         fifo // with it, and without a metadata slot
-	waiting       fifo // prefill_wait
-	computing     fifo // prefill
-	inflight      fifo
-	chunk         []share // under way; empty: none is
-	chunkNode     node
-	chunkEnd      sim.Instant
-	partial       *Leg
-	bootNode      node
-	prefillSlots  int
-	prefillKV     int
-	pending       int // prompt tokens in waiting
-	pinnedEntries int
+	bootstrap fifo // without memory reserved at decode
+	ready     fifo // with it, and without a metadata slot
+	waiting   fifo // for its turn; at a unified engine also those that are to be computed again
+	computing fifo
+	inflight  fifo
+	pinned    int // of inflight
+	pending   int // prompt tokens in waiting
 
-	cold        fifo // prealloc, without a handshake
-	prealloc    fifo // prealloc, with one
-	idle        fifo // transfer, not begun
-	sending     fifo // transfer, begun
-	landed      fifo // transfer, all has arrived, and the engine has not looked yet
-	decodeWait  fifo
-	running     fifo
-	retracted   fifo
-	waitNode    node
-	batch       batch
-	batchNode   node
-	batchAt     sim.Instant
-	decodeSlots int
-	decodeKV    int   // reserved by legs that are not in the batch
-	longestNeed int   // the most that a prompt and its clipped output have needed so far
-	chunkSteps  int64 // of the batch, when the latest chunk of a unified engine began
+	cold       fifo // prealloc, without a handshake
+	prealloc   fifo // prealloc, with one
+	sending    fifo // transfer
+	landed     fifo // transfer, all has arrived, and the engine has not looked yet
+	decodeWait fifo
+	running    fifo
+	retracted  fifo // memory copied aside
+	again      int  // retracted legs in waiting
+	deferred   int  // legs with a verdict, in the queues that are not looked at meanwhile
+	zombies    int  // of running
 
-	prefillTokens, decodeTokens                            int64
+	legs  int         // all of them
+	since sim.Instant // when that became 0
+	slots int         // taken: of metadata at prefill, of requests at decode
+	kv    int         // tokens of memory taken, but for the batch
+
+	chunk     chunk
+	batch     batch
+	batchNode node
+	batchAt   sim.Instant // where it is on the agenda
+	slowed    int         // legs in the batch with a factor
+
+	counts counts
+	shown  shown
+}
+
+// counts are what a rank has counted since the start.
+type counts struct {
+	prefillTokens, decodeTokens                            int64 // decode's without those of the batch
 	bootstrapFailed, transferFailed, aborted, retractedSum int64
-
-	published published
 }
 
 func newRank(w *Worker, index int) *rank {
-	r := &rank{w: w, e: w.e, index: index, batch: newBatch(&w.e.cfg.Decode), batchAt: sim.Never}
-	r.chunkNode = node{act: actChunk, rank: r}
-	r.bootNode = node{act: actBootTimeout, rank: r}
-	r.waitNode = node{act: actWaitTimeout, rank: r}
-	r.batchNode = node{act: actBatchStop, rank: r}
-	r.published.node = node{act: actLog, rank: r}
+	r := &rank{w: w, e: w.e, index: index, batchAt: sim.Never}
+	r.batch.setSpeed(&w.e.cfg.Decode, 1)
+	r.chunk.node = node{act: actChunk, rank: r}
+	r.chunk.startNode = node{act: actChunkStart, rank: r}
+	r.batchNode = node{act: actBatch, rank: r}
+	r.shown.node = node{act: actReport, rank: r}
+	r.shown.ratio = 0.7 // SGLang's before the first retraction, which then falls
+	r.shown.nextSteps, r.shown.nextAt = int64(w.e.cfg.Gauges.EverySteps), sim.Never
 	return r
 }
 
-// queues lists all queues that a leg can be in.
-func (r *rank) queues() []*fifo {
-	return []*fifo{
-		&r.bootstrap, &r.ready, &r.waiting, &r.computing, &r.inflight,
-		&r.cold, &r.prealloc, &r.idle, &r.sending, &r.landed, &r.decodeWait, &r.running, &r.retracted,
-	}
-}
-
 // touch is called before anything at the rank changes: what it has shown of itself until now is noted,
-// and it will be seen whether it can go on.
+// and the rank will be looked at.
 func (r *rank) touch() {
-	r.publish()
-	if r.isDirty {
+	r.note()
+	if r.dirty {
 		return
 	}
-	r.isDirty = true
-	r.nextDirty, r.e.dirty = r.e.dirty, r
+	r.dirty = true
+	if r.e.lastDirty == nil {
+		r.e.firstDirty = r
+	} else {
+		r.e.lastDirty.nextDirty = r
+	}
+	r.e.lastDirty = r
 }
 
 // proceed lets legs go on wherever there is room now.
@@ -90,137 +86,84 @@ func (r *rank) proceed() {
 	case KindPrefill:
 		r.takeReady()
 		r.startChunk()
-		r.watchBootstrap()
+		return
 	case KindDecode:
-		r.joinBatch()
-		r.resume()
+		r.runBatch()
 		r.preallocate()
-		r.scheduleStop()
-		r.watchWaiting()
-	default:
-		r.joinBatch()
-		r.startUnifiedChunk()
-		r.scheduleStop()
+	case KindUnified:
+		r.runBatch()
+		r.startBetweenSteps()
 	}
-	r.scheduleLog()
+	r.scheduleBatch()
 }
 
-// inTransfer returns how many decode legs have memory reserved and have not been seen to have it all.
-func (r *rank) inTransfer() int { return r.idle.n + r.sending.n + r.landed.n }
+// runBatch brings the batch up to the present and fills it.
+func (r *rank) runBatch() {
+	r.endSteps()
+	if len(r.chunk.shares) > 0 {
+		return // a unified engine's: the batch stands still, or makes a single step
+	}
+	for {
+		r.retract()
+		r.resume()
+		r.lookAtTransfers()
+		if !r.fillBatch() {
+			return
+		}
+	}
+}
+
+// capacity is the rank's memory, without what a fault has taken.
+func (r *rank) capacity() int {
+	if r.w.Kind == KindPrefill {
+		return r.e.cfg.Prefill.KVTokens
+	}
+	return max(0, r.e.cfg.Decode.KVTokens-r.w.starved)
+}
+
+// free returns how much of the memory is free. It is negative if a fault has taken what was in use.
+func (r *rank) free() int {
+	steps, _ := r.batch.at(r.e.now)
+	return r.capacity() - r.kv - int(r.batch.kvTokens(steps))
+}
 
 // full says whether n has reached a limit, where 0 is none.
 func full(n, limit int) bool { return limit > 0 && n >= limit }
 
-// decodeFree returns how much of decode's memory is free.
-func (r *rank) decodeFree() int {
-	return r.decodeCapacity() - r.decodeKV - int(r.batch.contextTokens(r.e.now))
-}
-
-// decodeCapacity is decode's memory without what a fault has taken.
-func (r *rank) decodeCapacity() int {
-	capacity := r.e.cfg.Decode.KVTokens
-	if r.e.faults == nil {
-		return capacity
-	}
-	if f := r.e.faults.Active(fault.Decode, fault.StarveKV, r.w.Name, r.e.now); f != nil {
-		capacity -= min(capacity, f.KVTokens)
-	}
-	return capacity
-}
-
-// Types of the error events of a failure.
-const (
-	typeInternal    = "INTERNAL_SERVER_ERROR"
-	typeUnavailable = "SERVICE_UNAVAILABLE"
-	typeBadRequest  = "BAD_REQUEST"
-)
-
-// tooLong returns the failure of a prompt that no memory will ever be enough for, or nil.
-func tooLong(l *Leg, limit int) *Failure {
-	if l.Job.PromptTokens <= limit {
-		return nil
-	}
-	return &Failure{
-		Status: 400, Type: typeBadRequest,
-		Message: fmt.Sprintf("Request %s exceeds the maximum number of tokens: %d > %d", l.Job.Occasion.Key, l.Job.PromptTokens, limit),
-	}
-}
-
-// fail ends a leg, in whatever stage it is, with a failure that its owner is told of.
-func (r *rank) fail(l *Leg, f *Failure) {
-	if l.ended() {
-		return
-	}
-	l.failure = f
-	r.leaveStage(l)
-	r.end(l, StageFailed)
-	r.logFailure(l, f)
-	r.e.notify(noticeEnd, l)
-}
-
-// end is the last that the engine has to do with a leg, but for a pinned entry. It holds nothing any more.
-func (r *rank) end(l *Leg, stage Stage) {
-	l.leave.remove()
-	l.enter(stage, r.e.now)
-	if p := l.Peer; p != nil && stage != StageDone {
-		r.peerGone(l, p, stage)
-	}
-}
-
-// drop ends a leg whose client has left, as the engine has just noticed.
-func (r *rank) drop(l *Leg) {
-	c := &r.e.cfg.Abort
-	switch {
-	case l.ended():
-		return
-	case c.BootstrapDeaf && l.stage == StageBootstrap && !l.reserved:
-		return
-	case c.PromptToEnd && l.stage == StagePrefill:
-		l.doomed = true
-		return
-	case l.stage == StageInflight:
-		r.dropFromInflight(l)
-		return
-	}
-	leaks := c.WaitingSlotLeak && l.stage == StagePrefillWait && r.w.Kind == KindPrefill
-	if l.stage == StageBootstrap {
-		r.bootstrapFailed++
-	}
-	r.aborted++
-	if leaks {
-		l.slot = false // it is never given back
-	}
-	r.leaveStage(l)
-	r.end(l, StageAborted)
-}
-
-// leaveStage takes a leg out of where it is, and gives back all that it holds.
-func (r *rank) leaveStage(l *Leg) {
-	l.timed.remove()
-	switch l.stage {
-	case StagePrefillWait:
-		r.pending -= l.promptLeft()
-	case StagePrefill:
-		r.leaveChunk(l)
-	case StageDecode:
-		r.leaveBatch(l)
-	}
-	l.unqueue()
-	r.release(l)
-}
-
-// release gives back what a leg holds of its engine.
-func (r *rank) release(l *Leg) {
+// slotsFull says whether the rank has no slot left.
+func (r *rank) slotsFull() bool {
 	if r.w.Kind == KindPrefill {
-		if l.slot {
-			r.prefillSlots--
-		}
-		r.prefillKV -= l.kvTokens
-	} else {
-		if l.slot {
-			r.decodeSlots--
-		}
-		r.decodeKV -= l.kvTokens
+		return full(r.slots, r.e.cfg.Prefill.RequestsMax)
 	}
-	l.slot, l.kvTokens = false, 0
+	return full(r.slots, r.e.cfg.Decode.RequestsMax)
+}
+
+// hold gives a leg a slot, unless it has one, and memory.
+func (r *rank) hold(l *Leg, kvTokens int) {
+	if !l.slot {
+		l.slot = true
+		r.slots++
+	}
+	r.kv += kvTokens
+	l.kvTokens += kvTokens
+}
+
+// release takes back what a leg holds. What it has in the batch leaves with it.
+func (r *rank) release(l *Leg) {
+	if l.slot {
+		l.slot = false
+		r.slots--
+	}
+	r.kv -= l.kvTokens
+	l.kvTokens = 0
+}
+
+// wait puts a leg into the waiting queue, or before all others there.
+func (r *rank) wait(l *Leg, first bool) {
+	r.pending += l.toCompute()
+	if first {
+		r.waiting.pushFront(l)
+	} else {
+		r.waiting.push(l)
+	}
 }

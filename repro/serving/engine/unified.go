@@ -1,64 +1,75 @@
 package engine
 
+import "net/http"
+
 // acceptUnified takes a leg into the waiting queue, unless that is full.
 func (r *rank) acceptUnified(l *Leg) {
-	c := &r.e.cfg.Decode
-	if f := tooLong(l, c.KVTokens-1); f != nil {
-		r.fail(l, f)
+	if r.tooLong(l) {
 		return
 	}
-	if full(r.waiting.n, c.QueuedMax) {
-		r.fail(l, &Failure{Status: 503, Type: typeUnavailable, Message: "The request queue is full."})
+	if full(r.waiting.n, r.e.cfg.Decode.QueuedMax) {
+		r.end(l, StageFailed, newFailure(http.StatusServiceUnavailable, "The request queue is full."))
 		return
 	}
 	l.enter(StagePrefillWait, r.e.now)
-	r.pending += l.promptLeft()
-	r.waiting.push(l)
+	r.wait(l, false)
 }
 
-// startUnifiedChunk begins a chunk between two steps of the running batch, which stands still until it
-// is over. With mixed chunks each is followed by a step at least, so that the batch goes on.
-func (r *rank) startUnifiedChunk() {
-	if len(r.chunk) > 0 || r.partial == nil && r.waiting.n == 0 {
+// startBetweenSteps starts the next chunk of a unified engine, if none is under way and anybody waits.
+// It begins at the end of a step of the batch, which stands still until the chunk is done. With mixed
+// chunks the batch makes a step meanwhile, and both take the time of both.
+func (r *rank) startBetweenSteps() {
+	c, b := &r.chunk, &r.batch
+	if len(c.shares) > 0 || c.partial == nil && r.nextAdmitted() == nil {
+		c.startNode.remove()
 		return
 	}
-	b := &r.batch
 	b.settle(r.e.now)
-	from := b.anchor
-	if r.e.cfg.Decode.Mixed && b.makers > 0 && b.steps <= r.chunkSteps {
-		from = b.endOf(r.chunkSteps + 1)
-	}
-	if from > r.e.now {
-		r.chunkNode.act = actChunkStart
-		r.e.schedule(from, &r.chunkNode)
+	if b.size > 0 && !b.atBoundary(r.e.now) {
+		r.e.schedule(b.anchor, &c.startNode)
 		return
 	}
-	left := r.e.cfg.Prefill.ChunkTokens
-	if r.partial != nil {
-		left -= r.take(r.partial, left)
+	c.startNode.remove()
+	r.gather((*rank).admit)
+	if len(c.shares) == 0 {
+		return
 	}
-	for l := r.waiting.head; l != nil && left > 0 && r.admits(l); l = r.waiting.head {
-		r.hold(l, l.promptTokens())
-		l.slot = true
-		r.decodeSlots++
-		if r.begin(l) {
-			left -= r.take(l, left)
-		}
+	due := r.dueAfter(c.time(&r.e.cfg.Prefill))
+	switch {
+	case b.size == 0:
+	case r.e.cfg.Decode.Mixed:
+		due = b.stretch(r.e.now, due.Sub(r.e.now))
+	default:
+		b.pause(r.e.now, due)
 	}
-	r.chunkNode.act = actChunk
-	r.runChunk()
-	if len(r.chunk) > 0 && b.size > 0 {
-		r.chunkSteps = b.steps
-		b.pause(r.e.now, min(spanLimit, r.chunkEnd.Sub(r.e.now)))
-	}
+	r.run(due)
 }
 
-// admits says whether a unified engine takes the head of its waiting queue.
-func (r *rank) admits(l *Leg) bool {
+// nextAdmitted returns the head of the waiting queue, if there is room for it.
+func (r *rank) nextAdmitted() *Leg {
 	c := &r.e.cfg.Decode
-	if full(r.decodeSlots, c.RequestsMax) || r.batch.size+r.decodeWait.n+r.computing.n >= c.RunningMax {
-		return false
+	l := r.waiting.head
+	if l == nil || r.retracted.n > 0 || r.slotsFull() || r.inMemory() >= r.runningMax() {
+		return nil
 	}
-	free := r.decodeFree()
-	return min(l.promptTokens()+c.ReserveTokens, c.KVTokens) <= free-r.keptFree(free)
+	need := l.toCompute() + c.ReserveTokens
+	if r.inMemory() == 0 {
+		need = l.toCompute() // nobody will make room: it may have all
+	}
+	if need > r.free()-r.kept(c.ReserveTokens) {
+		return nil
+	}
+	return l
+}
+
+// inMemory returns how many legs have been admitted and hold memory.
+func (r *rank) inMemory() int { return r.batch.size + r.decodeWait.n + r.computing.n }
+
+// admit takes the head of the waiting queue, with memory, if there is room for it.
+func (r *rank) admit() *Leg {
+	l := r.nextAdmitted()
+	if l != nil {
+		r.hold(l, l.toCompute())
+	}
+	return l
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"io"
-	"strings"
 	"time"
 
 	"example.com/wedge/harness/fault"
@@ -14,145 +13,152 @@ type Worker struct {
 	Name string
 	Kind Kind
 
-	e       *Engines
-	balance Balance
-	ranks   []*rank
-	turn    int // of round_robin
-	log     io.Writer
-	logErr  error
+	e              *Engines
+	balance        Balance
+	ranks          []*rank
+	turn           int  // of round_robin
+	oldest, newest *Leg // all that it has, by arrival
+
+	out    io.Writer // of the log; nil: there is none
+	outErr error     // the first of writing it
+
+	// Faults of the engine as a whole that are in force.
+	serialized, frozen bool
+	starved            int // tokens of memory
 }
 
-// rankOf chooses the rank of a request.
-func (w *Worker) rankOf(room int64) *rank {
+// rankFor chooses the rank of a request.
+func (w *Worker) rankFor(room int64) *rank {
 	if w.balance == FollowRoom {
-		return w.ranks[int(uint64(room)%uint64(len(w.ranks)))]
+		return w.rankOfRoom(room)
 	}
-	r := w.ranks[w.turn%len(w.ranks)]
-	w.turn++
+	r := w.ranks[w.turn]
+	w.turn = (w.turn + 1) % len(w.ranks)
 	return r
 }
 
+// rankOfRoom is the rank with FollowRoom.
+func (w *Worker) rankOfRoom(room int64) *rank { return w.ranks[uint64(room)%uint64(len(w.ranks))] }
+
 // Submit hands a leg to the worker.
 func (w *Worker) Submit(l *Leg) {
-	e := w.e
-	l.worker, l.rank = w, w.rankOf(l.Job.Room)
-	l.arrived, l.since = e.now, e.now
-	l.timed.leg, l.stop.leg, l.leave.leg = l, l, l
-	l.leave.act = actLeave
+	r := w.rankFor(l.Job.Room)
+	r.touch()
+	l.rank, l.arrived, l.since = r, w.e.now, w.e.now
+	l.due = node{act: actDue, leg: l}
+	l.lost = node{act: actLost, leg: l}
+	l.leave = node{act: actLeave, leg: l}
+	l.stop.leg = l
 	l.factor = 1
-	l.rank.touch()
+	w.list(l)
+	r.legs++
 	switch w.Kind {
 	case KindPrefill:
-		l.rank.acceptPrefill(l)
+		r.acceptPrefill(l)
 	case KindDecode:
-		l.rank.acceptDecode(l)
-	default:
-		l.rank.acceptUnified(l)
-	}
-	e.settle()
-}
-
-// occasion is the moment of the leg at which a fault may fire.
-func (l *Leg) occasion() fault.Occasion {
-	o := l.Job.Occasion
-	o.At, o.Worker = l.worker.e.now, l.worker.Name
-	return o
-}
-
-// fires asks the faults about the leg.
-func (l *Leg) fires(where fault.Where, what fault.What) *fault.Fault {
-	if l.worker.e.faults == nil {
-		return nil
-	}
-	return l.worker.e.faults.Fires(where, what, l.occasion())
-}
-
-// Abort says that whoever waits for the leg has left, or closed its connection. What becomes of it,
-// and when, is the engine's affair (see [AbortConfig]); its owner is told nothing of it any more. It
-// does nothing to a leg that has ended.
-func (w *Worker) Abort(l *Leg) {
-	if l.left || l.ended() {
-		l.left = true
-		return
-	}
-	l.left = true
-	e := w.e
-	c := &e.cfg.Abort
-	if w.Kind != KindPrefill && l.fires(fault.Decode, fault.IgnoreAbort) != nil {
-		return
-	}
-	streaming := l.begun && l.Job.Stream
-	if c.ZombieDecode && streaming {
-		return
-	}
-	at := e.now
-	switch c.Detect {
-	case DetectNever:
-		return
-	case DetectNextToken:
-		at = sim.Never
-		if l.begun {
-			at = l.NextToken(e.now)
-		}
-	case DetectPoll:
-		if streaming {
-			at = e.now.Add(c.Lag)
-		} else if c.Poll > 0 {
-			at = l.arrived.Add((e.now.Sub(l.arrived)/c.Poll + 1) * c.Poll)
-		}
-	}
-	if at > e.now {
-		e.schedule(at, &l.leave)
-		return
-	}
-	l.rank.touch()
-	l.rank.drop(l)
-	e.settle()
-}
-
-// AbortMatching is the endpoint /abort_request: it aborts all legs at once whose occasion keys begin
-// with the prefix, and tells their owners with Ended and a Failure. It returns how many.
-func (w *Worker) AbortMatching(prefix string) int {
-	n := 0
-	for _, r := range w.ranks {
-		r.touch()
-		for _, q := range r.queues() {
-			for l := q.head; l != nil; {
-				next := l.behind
-				if strings.HasPrefix(l.Job.Occasion.Key, prefix) && !l.ended() {
-					r.drop(l)
-					l.failure = &Failure{Status: 500, Type: typeInternal, Message: "Aborted by AbortReq."}
-					w.e.notify(noticeEnd, l)
-					n++
-				}
-				l = next
-			}
-		}
+		r.acceptDecode(l)
+	case KindUnified:
+		r.acceptUnified(l)
 	}
 	w.e.settle()
-	return n
 }
 
-// healthTimeout is how long /health waits for any message of the engine (SGLANG_HEALTH_CHECK_TIMEOUT).
-const healthTimeout = 20 * time.Second
+// list puts a leg among those that the worker has.
+func (w *Worker) list(l *Leg) {
+	l.older = w.newest
+	if w.newest != nil {
+		w.newest.younger = l
+	} else {
+		w.oldest = l
+	}
+	w.newest = l
+}
 
-// Healthy says what the worker's /health answers, and how long it takes: 503 after 20 s if its loop
-// is blocked (a chunk that takes longer), at once and true if it spins, however stuck its queues are.
-func (w *Worker) Healthy() (ok bool, after time.Duration) {
-	for _, r := range w.ranks {
-		if len(r.chunk) == 0 {
-			continue
-		}
-		if r.chunkEnd == sim.Never {
-			return false, healthTimeout
-		}
-		after = max(after, r.chunkEnd.Sub(w.e.now))
+// unlist is the opposite of list.
+func (w *Worker) unlist(l *Leg) {
+	if l.older != nil {
+		l.older.younger = l.younger
+	} else {
+		w.oldest = l.younger
 	}
-	if after > healthTimeout {
-		return false, healthTimeout
+	if l.younger != nil {
+		l.younger.older = l.older
+	} else {
+		w.newest = l.older
 	}
-	return true, after
+	l.older, l.younger = nil, nil
+}
+
+// due does what is due at the end of a leg's stage, or at its limit.
+func (r *rank) due(l *Leg) {
+	switch {
+	case l.pinned:
+		r.unpin(l)
+	case l.stage == StageInflight:
+		r.sent(l)
+	case l.stage == StageBootstrap:
+		r.bootstrapTimeout(l)
+	default:
+		r.waitingTimeout(l)
+	}
 }
 
 // Ranks returns how many ranks the worker has.
 func (w *Worker) Ranks() int { return len(w.ranks) }
+
+// healthTimeout is how long /health waits for a sign of life of the engine (SGLANG_HEALTH_CHECK_TIMEOUT).
+const healthTimeout = 20 * time.Second
+
+// Healthy says what the worker's /health answers, and how long it takes: it waits until one of its
+// ranks has done the chunk or step under way, for 20 s at most; then the answer is 503. A rank that
+// has nothing under way answers at once, however stuck its queues are.
+func (w *Worker) Healthy() (ok bool, after time.Duration) {
+	after = healthTimeout
+	for _, r := range w.ranks {
+		after = min(after, r.busyUntil().Sub(w.e.now))
+	}
+	return after < healthTimeout, after
+}
+
+// busyUntil returns when what is under way at the rank ends.
+func (r *rank) busyUntil() sim.Instant {
+	switch {
+	case len(r.chunk.shares) > 0:
+		return r.chunk.due
+	case r.batch.size > 0:
+		steps, _ := r.batch.at(r.e.now)
+		return r.batch.endOf(steps + 1)
+	}
+	return r.e.now
+}
+
+// Refresh is to be called when faults have come or gone.
+func (e *Engines) Refresh() {
+	for _, w := range e.all {
+		for _, r := range w.ranks {
+			r.touch()
+		}
+		w.refresh()
+	}
+	e.schedule(e.faults.NextBoundary(e.now), &e.boundary)
+	e.settle()
+}
+
+// refresh looks which faults of engines as a whole are in force.
+func (w *Worker) refresh() {
+	active := func(where fault.Where, what fault.What) *fault.Fault {
+		return w.e.faults.Active(where, what, w.Name, w.e.now)
+	}
+	w.serialized = active(fault.Decode, fault.Serialize) != nil
+	w.starved = 0
+	if f := active(fault.Decode, fault.StarveKV); f != nil {
+		w.starved = f.KVTokens
+	}
+	frozen := active(fault.Metrics, fault.Freeze) != nil
+	if frozen && !w.frozen {
+		for _, r := range w.ranks {
+			r.freeze()
+		}
+	}
+	w.frozen = frozen
+}

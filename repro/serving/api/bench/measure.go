@@ -47,7 +47,7 @@ type contender struct {
 
 // simulated returns the simulated servers, changed by some settings of a scenario file.
 func (b *bench) simulated(settings ...string) contender {
-	args := []string{b.wedge, "serve", "--preset", "instant", "--listen", "127.0.0.1:0"}
+	args := []string{b.wedge, "serve", "--preset", "instant", "--listen", "127.0.0.1:0", "--quiet"}
 	for _, s := range settings {
 		args = append(args, "--set", s)
 	}
@@ -217,10 +217,11 @@ func (b *bench) starting(ctx context.Context) error {
 
 const tokenGap = 200 * time.Millisecond
 
-// slowed returns settings of simulated servers that take some time to the first token, and a gap
-// between tokens.
+// slowed returns settings of simulated servers that take some time to the first token, which is that
+// of a transfer from prefill to decode, and have a gap between tokens.
 func (b *bench) slowed() []string {
 	return []string{
+		"servers.mode=pd",
 		fmt.Sprintf("servers.transfer.latency=%v", b.firstToken),
 		fmt.Sprintf("servers.decode.step_base=%v", tokenGap),
 		fmt.Sprintf("servers.model.output_tokens=%d", b.tokens),

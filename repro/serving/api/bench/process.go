@@ -36,6 +36,7 @@ func process(ctx context.Context, args []string) (*server, io.ReadCloser, error)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace // and then it is killed
 	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), "WEDGE_SERVE_TOKEN=") // the loader has none
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		_, err = cmd.StdinPipe() // whose end tells this program's own roles that this one has ended

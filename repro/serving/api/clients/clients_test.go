@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +16,16 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite the part of README.md that the tests compare with")
+
+// TestMain has more tests run at a time than there are processors: most of the time they all wait for
+// the patience of a client.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if n, err := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); err == nil && n < 8 {
+		_ = flag.Set("test.parallel", "8")
+	}
+	os.Exit(m.Run())
+}
 
 const (
 	readme = "README.md"
@@ -75,7 +86,7 @@ func (e *episode) serve(t *testing.T) (baseURL string) {
 	if e.servers != nil {
 		e.servers(&cfg)
 	}
-	return serve(t, cfg, e.faults)
+	return serve(t, cfg, e.faults).url
 }
 
 // faultText is the fault as a scenario file has it.

@@ -3,6 +3,7 @@
 package clients
 
 import (
+	"slices"
 	"time"
 
 	"example.com/wedge/harness/fault"
@@ -38,7 +39,7 @@ func (e *episode) patience() time.Duration {
 
 // episodes lists what happens, in the order of README.md.
 func episodes() []episode {
-	return append(append(wellEpisodes(), refusalEpisodes()...), streamEpisodes()...)
+	return slices.Concat(wellEpisodes(), refusalEpisodes(), connectionEpisodes(), streamEpisodes())
 }
 
 // wellEpisodes are those in which nothing goes wrong.
@@ -69,6 +70,22 @@ func refusalEpisodes() []episode {
 		{name: "status-429-retry-0", story: "Status 429 and `Retry-After: 0`.", call: callStream, faults: []fault.Fault{status(429, "0")}},
 		{name: "status-429-retry-1", story: "Status 429 and `Retry-After: 1`.", call: callStream, faults: []fault.Fault{status(429, "1")}},
 		{name: "status-503-retry-600", story: "Status 503 and `Retry-After: 600`, which is more than any client wants to wait.", call: callStream, faults: []fault.Fault{status(503, "600")}},
+		{name: "status-503-retry-date", story: "The same as a date.", call: callStream, faults: []fault.Fault{status(503, "date+600s")}},
+	}
+}
+
+// connectionEpisodes are those in which the connection fails before there is an answer.
+func connectionEpisodes() []episode {
+	broken := func(what fault.What) []fault.Fault {
+		return []fault.Fault{{ID: "breaks", Where: fault.Connection, What: what}}
+	}
+	return []episode{
+		{name: "connection-reset", story: "The connection is reset as soon as the request has arrived.", call: callStream, faults: broken(fault.Reset)},
+		{name: "connection-closed", story: "The server closes the connection, which it takes for idle, just as the request arrives.", call: callStream,
+			faults: broken(fault.KeepAliveRace)},
+		{name: "connection-half-open", story: "The request vanishes, and the connection stays. No client has a limit that a person would wait for.", call: callStream,
+			faults: broken(fault.Hang), hangs: true},
+		{name: "proxy-buffering", story: "A proxy keeps the stream to itself until it is complete.", call: callStream, faults: broken(fault.Buffer)},
 	}
 }
 

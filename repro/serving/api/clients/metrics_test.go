@@ -15,25 +15,29 @@ import (
 	"example.com/wedge/repro/serving"
 )
 
-// TestIntegrationMetricsParse reads every byte of /metrics as strictly as the library for it can.
+// TestIntegrationMetricsParse reads every byte of every /metrics as strictly as the library for it can.
 func TestIntegrationMetricsParse(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		servers func(*serving.Config)
-		prefix  string // of the engines' series
-	}{
-		{"sglang", func(*serving.Config) {}, "sglang:"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			cfg := instant()
-			c.servers(&cfg)
-			base := serve(t, cfg, nil)
-			for _, name := range []string{callStream, callWhole, callTool, callOtherModel, callNegative} {
-				runGoOpenAI(t, base, name, bound)
+		preset string
+		prefix string // of the engines' series
+	}{{"sglang-pd", "sglang:"}, {"sglang", "sglang:"}, {"vllm", "vllm:"}} {
+		t.Run(c.preset, func(t *testing.T) {
+			t.Parallel()
+			cfg, err := serving.Preset(c.preset)
+			if err != nil {
+				t.Fatal(err)
 			}
-			families := readMetrics(t, strings.TrimSuffix(base, "/v1")+"/metrics")
-			if families[c.prefix] == 0 {
-				t.Errorf("no series %s…: %v", c.prefix, families)
+			cfg.Model.OutputTokens, cfg.Model.ReasoningTokens = outputTokens, reasoningTokens
+			servers := serve(t, cfg, nil)
+			for _, name := range []string{callStream, callWhole, callTool, callOtherModel, callNegative} {
+				runGoOpenAI(t, servers.url, name, bound)
+			}
+			for name, url := range servers.metrics() {
+				families := readMetrics(t, url+"/metrics")
+				wantEngine, wantRouter := name != "router", name == "router" || name == "all"
+				if families[c.prefix] > 0 != wantEngine || families["smg_"] > 0 != wantRouter {
+					t.Errorf("seed %d: %s: families by prefix %v; wanted %s: %t, smg_: %t", seed, name, families, c.prefix, wantEngine, wantRouter)
+				}
 			}
 		})
 	}

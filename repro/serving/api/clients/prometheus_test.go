@@ -142,33 +142,42 @@ func (p *prometheus) values(expression string) map[string][]string {
 	return all
 }
 
-// TestIntegrationPrometheus has a Prometheus server scrape servers that have done some work.
+// TestIntegrationPrometheus has a Prometheus server scrape servers that have done some work: the
+// router's port, which shows everything, that of its own metrics alone, and each worker.
 func TestIntegrationPrometheus(t *testing.T) {
-	base := serve(t, instant(), nil)
+	servers := serve(t, instant(), nil)
 	for range 3 {
-		if turns := runGoOpenAI(t, base, callStream, bound); turns[0].Error != nil || turns[0].Waits {
+		if turns := runGoOpenAI(t, servers.url, callStream, bound); turns[0].Error != nil || turns[0].Waits {
 			t.Fatalf("seed %d: %+v", seed, turns[0])
 		}
 	}
-	address := strings.TrimSuffix(strings.TrimPrefix(base, "http://"), "/v1")
-	p := startPrometheus(t, map[string]string{"router": address})
-	for _, x := range p.scraped(1) {
+	targets := map[string]string{}
+	for name, url := range servers.metrics() {
+		targets[name] = strings.TrimPrefix(url, "http://")
+	}
+	p := startPrometheus(t, targets)
+	for _, x := range p.scraped(len(targets)) {
 		if x.Health != "up" || x.LastError != "" {
 			t.Errorf("target %+v, want up without an error", x)
 		}
 	}
-	for _, c := range []struct {
-		expression, job string
-		want            string // "" is anything but 0
-	}{
-		{"up", "router", "1"},
-		{"scrape_samples_scraped", "router", ""},
-		{`smg_http_requests_total{path="/v1/chat/completions",method="POST"}`, "router", "3"},
-		{`sum by (job) (smg_http_responses_total{status_code="200"})`, "router", ""},
-	} {
-		got := p.values(c.expression)[c.job]
-		if len(got) != 1 || c.want != "" && got[0] != c.want || c.want == "" && got[0] == "0" {
-			t.Errorf("seed %d: %s of %s: %q, want one of value %q", seed, c.expression, c.job, got, c.want)
+	for job := range targets {
+		for expression, want := range map[string]string{"up": "1", "scrape_samples_scraped": "", "scrape_samples_post_metric_relabeling": ""} {
+			p.check(expression, job, want)
 		}
+	}
+	const chats = `smg_http_requests_total{path="/v1/chat/completions",method="POST"}`
+	p.check(chats, "all", "3")
+	p.check(chats, "router", "3")
+	p.check(`sum by (job) (sglang:generation_tokens_total{engine_type="decode"})`, "all", "120")
+	p.check(`sum by (job) (sglang:time_to_first_token_seconds_count{engine_type="decode"})`, "all", "3")
+}
+
+// check checks the one value of an expression for a job. "" wants anything but 0.
+func (p *prometheus) check(expression, job, want string) {
+	p.t.Helper()
+	got := p.values(expression)[job]
+	if len(got) != 1 || want != "" && got[0] != want || want == "" && got[0] == "0" {
+		p.t.Errorf("seed %d: %s of %s: %q, want one of value %q", seed, expression, job, got, want)
 	}
 }

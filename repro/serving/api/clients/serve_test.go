@@ -35,8 +35,15 @@ func instant() serving.Config {
 	return c
 }
 
-// serve starts servers that end with the test, and returns the base URL of their API.
-func serve(t *testing.T, cfg serving.Config, faults []fault.Fault) (baseURL string) {
+// served are servers that run.
+type served struct {
+	stack *serving.Stack
+	api   *api.Server
+	url   string // base URL of the API
+}
+
+// serve starts servers that end with the test.
+func serve(t *testing.T, cfg serving.Config, faults []fault.Fault) *served {
 	t.Helper()
 	w := sim.NewWall(sim.WallOptions{Seed: seed})
 	set, err := fault.NewSet(w, faults)
@@ -47,11 +54,12 @@ func serve(t *testing.T, cfg serving.Config, faults []fault.Fault) (baseURL stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := api.New(w, stack, api.Config{})
+	server, err := api.New(w, stack, api.Config{MetricsAddress: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if baseURL, err = server.Listen(""); err != nil {
+	url, err := server.Listen("")
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -59,7 +67,17 @@ func serve(t *testing.T, cfg serving.Config, faults []fault.Fault) (baseURL stri
 			t.Error(err)
 		}
 	})
-	return baseURL
+	return &served{stack, server, url}
+}
+
+// metrics returns the URLs of all /metrics by name.
+func (s *served) metrics() map[string]string {
+	a := s.api.Addresses()
+	all := map[string]string{"all": a.Router, "router": a.Metrics}
+	for _, w := range a.Workers {
+		all[w.Name] = w.URL
+	}
+	return all
 }
 
 // moduleVersion returns the version of a module that this one requires.

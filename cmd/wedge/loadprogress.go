@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"example.com/wedge/repro/load"
+)
+
+// loadProgress is how far a load has come. The run writes it, the goroutine that shows it reads it.
+type loadProgress struct {
+	row, rows atomic.Int64
+	latest    atomic.Pointer[load.Progress]
+}
+
+func (p *loadProgress) begin(row, rows int) {
+	p.rows.Store(int64(rows))
+	p.row.Store(int64(row))
+	p.latest.Store(&load.Progress{})
+}
+
+func (p *loadProgress) set(now load.Progress) { p.latest.Store(&now) }
+
+func (p *loadProgress) line() string {
+	now := p.latest.Load()
+	if now == nil {
+		return "not begun"
+	}
+	row := ""
+	if n := p.rows.Load(); n > 1 {
+		row = fmt.Sprintf("row %d/%d  ", p.row.Load(), n)
+	}
+	return fmt.Sprintf("%st=%.0f s  sent %d  answered %d  failed %d  out %d", row, now.At.Seconds(), now.Sent, now.OK, now.Failed, now.Out)
+}
+
+// showLines shows a line that changes, until the returned function is called.
+func showLines(w io.Writer, line func() string) (stop func()) {
+	s := styleOf(w)
+	every := lineEvery
+	if s.width > 0 {
+		every = redrawEvery
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				if s.width > 0 {
+					fmt.Fprint(w, "\r\x1b[K")
+				}
+				return
+			case <-tick.C:
+				if s.width > 0 {
+					fmt.Fprintf(w, "\r\x1b[K%s", s.dim(cut(line(), s.width-1)))
+				} else {
+					fmt.Fprintln(w, line())
+				}
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}

@@ -1,0 +1,73 @@
+package repro
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"example.com/wedge/harness/fault"
+	"example.com/wedge/repro/serving"
+)
+
+// presetServers takes the servers of the preset that a text names in servers.preset, if it names a
+// known one, so that whatever else the text says of the servers changes those. What is wrong with the
+// text is found by those who read all of it.
+func (s *Scenario) presetServers(text []byte) {
+	var head struct {
+		Servers struct {
+			Preset string `yaml:"preset"`
+		} `yaml:"servers"`
+	}
+	if yaml.Unmarshal(text, &head) != nil {
+		return
+	}
+	if cfg, err := serving.Preset(head.Servers.Preset); err == nil {
+		s.Servers = cfg
+	}
+}
+
+// AddFaults adds the faults in a YAML text, one or a list of them, or in a file of that name. Validate
+// afterwards.
+func (s *Scenario) AddFaults(text string) error {
+	source := "--fault " + text
+	trimmed := strings.TrimSpace(text)
+	if trimmed == "" {
+		return &InputError{Source: "--fault", Msg: "found nothing, want a fault such as '{id: busy, where: router, what: status, status: 429}', or a file"}
+	}
+	if !strings.ContainsAny(trimmed, "{[:\n") || fileExists(trimmed) {
+		content, err := os.ReadFile(trimmed)
+		if err != nil {
+			return &InputError{Source: source, Msg: underlying(err)}
+		}
+		source, trimmed = trimmed, string(bytes.TrimSpace(content))
+	}
+	var added struct {
+		Faults []fault.Fault `yaml:"faults"`
+	}
+	if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "-") {
+		trimmed = "- " + strings.ReplaceAll(trimmed, "\n", "\n  ") // one fault
+	}
+	if _, err := decodeOnto(source, []byte("faults:\n"+trimmed+"\n"), &added); err != nil {
+		var input *InputError
+		if asInput(err, &input) {
+			input.Line = max(0, input.Line-1) // the line that was put before it
+			if source != strings.TrimSpace(text) {
+				input.Line = 0
+			}
+		}
+		return err
+	}
+	for _, f := range added.Faults {
+		s.sets = append(s.sets, setting{fmt.Sprintf("faults[%d]", len(s.Faults)), source})
+		s.Faults = append(s.Faults, f)
+	}
+	return nil
+}
+
+func fileExists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

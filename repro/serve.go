@@ -1,0 +1,102 @@
+package repro
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"strings"
+
+	"example.com/wedge/agents"
+	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro/serving"
+	"example.com/wedge/repro/serving/api"
+)
+
+// ServeOptions say how the simulated servers of a scenario listen. The zero value listens on any free
+// port of loopback, with the defaults of package api.
+type ServeOptions struct {
+	Listen string  // host and port of the router; "" means 127.0.0.1:0
+	Scale  float64 // of the wall clock; 0 means 1
+	HTTP2  bool    // also HTTP/2 without TLS, with prior knowledge
+	Token  string  // that every request must bear; needed to listen for others than this machine
+	// WorkerPort is the port of the first engine; the others follow. 0 means any free ports.
+	WorkerPort int
+	// MetricsListen is where the router's own metrics are served by themselves too; "" means nowhere.
+	MetricsListen string
+	Logs          serving.Logs
+	// PlainModel gives every answer the length in servers.model. Otherwise it is that of the scenario's
+	// workflow, so that agents of wedge get the answers that they would get in one process.
+	PlainModel bool
+}
+
+// Served is simulated servers that listen. Close must follow.
+type Served struct {
+	BaseURL string // for clients; ends in /v1
+	Front   *api.Server
+
+	over chan struct{}
+	end  context.CancelFunc
+}
+
+// Serve has the servers of a scenario listen, with its faults. Nothing else of the scenario is used but
+// its seed and, for the lengths of answers, its workflow. The error is an *InputError for bad input.
+func Serve(s *Scenario, o ServeOptions) (*Served, error) {
+	if o.Scale == 0 {
+		o.Scale = 1
+	}
+	if err := ValidScale(o.Scale); err != nil {
+		return nil, err
+	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	tasks, err := s.tasks()
+	if err != nil {
+		return nil, err
+	}
+	w := sim.NewWall(sim.WallOptions{Seed: s.Seed, Scale: o.Scale})
+	faults, err := fault.NewSet(w, s.Faults)
+	if err != nil {
+		return nil, fmt.Errorf("repro: %w", err)
+	}
+	var model serving.Model
+	if !o.PlainModel {
+		model.Output = agents.Outputs(w, &s.Workflow, tasks)
+	}
+	stack, err := serving.New(w, s.Servers, model, faults, o.Logs)
+	if err != nil {
+		return nil, fmt.Errorf("repro: %w", err)
+	}
+	front, err := api.New(w, stack, api.Config{
+		HTTP2: o.HTTP2, Token: o.Token, Anywhere: o.Token != "",
+		WorkerPort: o.WorkerPort, MetricsAddress: o.MetricsListen,
+		// A client that leaves in the midst of an answer is what the servers are there for, not news.
+		ErrorLog: log.New(io.Discard, "", 0),
+	})
+	if err != nil {
+		return nil, &InputError{Source: "serve", Msg: strings.TrimPrefix(err.Error(), "api: New: ")}
+	}
+	base, err := front.Listen(o.Listen)
+	if err != nil {
+		return nil, &InputError{Source: "--listen", Msg: strings.TrimPrefix(err.Error(), "api: Listen: ")}
+	}
+	served := &Served{BaseURL: base, Front: front, over: make(chan struct{})}
+	ctx, end := context.WithCancel(context.Background())
+	served.end = end
+	go func() {
+		defer close(served.over)
+		// The world's own end is that of its main process, which waits for Close.
+		_ = w.Run(ctx, func(ctx context.Context) { <-ctx.Done() })
+	}()
+	return served, nil
+}
+
+// Close ends the servers; answers under way are cut off.
+func (s *Served) Close() error {
+	err := s.Front.Close()
+	s.end()
+	<-s.over
+	return err
+}
