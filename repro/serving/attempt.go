@@ -192,6 +192,7 @@ func (a *attempt) pass() {
 	switch {
 	case r.lost:
 		if a.ended {
+			a.abort()
 			s.end(r, phaseUnknown, Failed)
 		}
 		return

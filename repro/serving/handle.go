@@ -299,6 +299,6 @@ func (h *Handle) Progress() pacer.Progress {
 const (
 	// eventBytes is what an event has besides its text: the frame, ids and nulls of a chunk.
 	eventBytes = 232
-	// commentBytes is the size of a comment such as ": keepalive" with its line breaks.
-	commentBytes = 13
+	// commentBytes is the size of a comment such as ": keep-alive" with its line breaks.
+	commentBytes = 14
 )

@@ -176,6 +176,7 @@ func (p *play) gauge(name string) float64 {
 // atRest checks that nothing is left of any request.
 func (p *play) atRest() {
 	p.t.Helper()
+	p.sleep(time.Second) // a step under way is finished without those who have left
 	for _, g := range p.s.Gauges() {
 		if !strings.HasSuffix(g.Name, "_total") && g.Value != 0 {
 			p.t.Errorf("at %v: %s is %v, want 0 at rest", p.w.Now(), g.Name, g.Value)

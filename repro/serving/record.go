@@ -79,23 +79,15 @@ func (a *attempt) fillIn(rec *Record) {
 	rec.Dispatched = a.began
 	rec.Decode = a.d.engine.Name
 	d, t := &a.decode, &rec.Times
-	now := a.s.now()
-	time := func(l *engine.Leg, stage engine.Stage) time.Duration {
-		took := l.Time(stage)
-		if at, since := l.Stage(); at == stage {
-			took += now.Sub(since)
-		}
-		return took
-	}
 	first := d
 	if a.p != nil {
 		rec.Prefill = a.p.engine.Name
 		first = &a.prefill
 	}
-	t.Bootstrap, t.PrefillWait = time(first, engine.StageBootstrap), time(first, engine.StagePrefillWait)
-	t.Prefill, t.Inflight = time(first, engine.StagePrefill), time(first, engine.StageInflight)
-	t.Prealloc, t.Transfer = time(d, engine.StagePrealloc), time(d, engine.StageTransfer)
-	t.DecodeWait, t.DecodeLoop = time(d, engine.StageDecodeWait), time(d, engine.StageDecode)
+	t.Bootstrap, t.PrefillWait = first.Time(engine.StageBootstrap), first.Time(engine.StagePrefillWait)
+	t.Prefill, t.Inflight = first.Time(engine.StagePrefill), first.Time(engine.StageInflight)
+	t.Prealloc, t.Transfer = d.Time(engine.StagePrealloc), d.Time(engine.StageTransfer)
+	t.DecodeWait, t.DecodeLoop = d.Time(engine.StageDecodeWait), d.Time(engine.StageDecode)
 	if a.begun {
 		rec.FirstToken = a.r.firstAt
 	}

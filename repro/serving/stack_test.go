@@ -175,12 +175,15 @@ func TestContextLimit(t *testing.T) {
 	})
 }
 
-// TestOversized checks that a request whose answer would never fit into the decode engine's memory
-// still gets its turn, alone.
+// TestOversized checks that a request whose answer never fits into the decode engine's memory gets its
+// turn, and an error in its stream when the memory is full.
 func TestOversized(t *testing.T) {
-	setup{cfg: func(c *serving.Config) { c.Decode.KVTokens = 1000 }}.run(t, 1, func(p *play) {
+	setup{cfg: func(c *serving.Config) { c.Decode.KVTokens, c.Decode.ReserveTokens = 1000, 100 }}.run(t, 1, func(p *play) {
 		for _, a := range p.together(3, func(i int) openai.ChatCompletionRequest { return prompt(500, 2000) }) {
-			p.must(a.err)
+			var e *pacer.StatusError
+			if !errors.As(a.err, &e) || e.Status != 500 || !e.InStream || len(a.reasoning) == 0 {
+				t.Errorf("%d bytes, then %v; want some, then an error in the stream", len(a.reasoning), a.err)
+			}
 		}
 		p.atRest()
 	})
