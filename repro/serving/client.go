@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -22,7 +23,12 @@ type Client struct {
 	s           *Stack
 	connections *sim.Semaphore // nil: no limit
 	index       int            // 0: what the index of every tool call points to
-	spare       *body          // those whose streams have been closed, by next; guarded by the monitor
+	silence     sim.Cond       // of dead connections: nobody ever wakes who waits here
+
+	// Guarded by the monitor.
+	spare      *body // those whose streams have been closed, by next
+	open       *body // the others, by next and before
+	blackholed bool  // the one connection that all streams share is dead
 }
 
 var _ pacer.Backend = (*Client)(nil)
@@ -41,17 +47,23 @@ func NewClient(s *Stack, cfg ClientConfig) *Client {
 func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCompletionRequest) (pacer.Stream, error) {
 	q := NewRequest(a.ID, &req)
 	q.Stream, q.Agent = true, a.Of.Agent
-	lease, err := c.connect(ctx, a, &q)
+	lease, conn, err := c.connect(ctx, a, &q)
 	if err != nil {
 		return nil, err
 	}
 	if a.Connected != nil {
 		a.Connected()
 	}
+	if conn.Dead {
+		err := c.waitInVain(ctx)
+		_ = lease.Release() // it is held, so this cannot fail
+		return nil, err
+	}
 	b := c.unused()
 	b.ctx, b.lease, b.model = ctx, lease, req.Model
 	b.usage = req.StreamOptions != nil && req.StreamOptions.IncludeUsage
 	b.h.submit(c.s, &q)
+	b.h.Hold(conn)
 	b.created = b.h.r.arrived.Time().Unix()
 	st := &stream{b, b.turn}
 	if err := st.h.WaitHeaders(ctx); err != nil {
@@ -61,15 +73,32 @@ func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatComp
 	return st, nil
 }
 
-// unused returns a body in which nothing is set but the client and the turn.
+// waitInVain waits for an answer over a dead connection, until the client gives up.
+func (c *Client) waitInVain(ctx context.Context) error {
+	c.s.w.Lock()
+	defer c.s.w.Unlock()
+	for {
+		if err := c.silence.WaitLocked(ctx, c.s.w, waitsForHeaders); err != nil {
+			return err
+		}
+	}
+}
+
+// unused returns a body in which nothing is set but the client and the turn. It is one of the open ones.
 func (c *Client) unused() *body {
 	c.s.w.Lock()
 	defer c.s.w.Unlock()
 	b := c.spare
 	if b == nil {
-		return &body{c: c}
+		b = &body{c: c}
+	} else {
+		c.spare = b.next
 	}
-	c.spare, b.next = b.next, nil
+	b.next, b.before = c.open, nil
+	if c.open != nil {
+		c.open.before = b
+	}
+	c.open = b
 	return b
 }
 
@@ -78,8 +107,16 @@ func (c *Client) unused() *body {
 func (c *Client) reuse(b *body) {
 	c.s.w.Lock()
 	defer c.s.w.Unlock()
-	turn, pinned := b.turn+1, b.h.r.timed.pos > 0
-	if pinned {
+	if b.before != nil {
+		b.before.next = b.next
+	} else {
+		c.open = b.next
+	}
+	if b.next != nil {
+		b.next.before = b.before
+	}
+	turn := b.turn + 1
+	if b.h.severed {
 		b.turn = turn
 		return
 	}
@@ -88,16 +125,16 @@ func (c *Client) reuse(b *body) {
 }
 
 // connect takes a connection out of the pool, or makes one.
-func (c *Client) connect(ctx context.Context, a *pacer.Attempt, q *Request) (sim.Lease, error) {
+func (c *Client) connect(ctx context.Context, a *pacer.Attempt, q *Request) (sim.Lease, Connection, error) {
 	var lease sim.Lease
 	if c.connections != nil {
 		var err error
 		lease, err = c.connections.Acquire(ctx, sim.Party{Name: a.Of.Agent, What: a.ID})
 		if err != nil {
-			return lease, err
+			return lease, Connection{}, err
 		}
 	}
-	conn := c.s.Connect(q)
+	conn := c.meet(q)
 	err := conn.Break
 	if err == nil && conn.Delay > 0 {
 		err = c.s.w.Sleep(ctx, conn.Delay)
@@ -105,7 +142,25 @@ func (c *Client) connect(ctx context.Context, a *pacer.Attempt, q *Request) (sim
 	if err != nil {
 		_ = lease.Release() // it is held, so this cannot fail
 	}
-	return lease, err
+	return lease, conn, err
+}
+
+// meet asks the faults of the connection. A black hole takes all that the client has open with it, and
+// whatever it will send: it goes on using the connection, since nothing tells it that it is dead.
+func (c *Client) meet(q *Request) Connection {
+	c.s.w.Lock()
+	defer c.s.w.Unlock()
+	if c.blackholed {
+		return Connection{Dead: true}
+	}
+	conn := c.s.connectLocked(q)
+	if conn.Blackhole {
+		conn.Dead, c.blackholed = true, true
+		for b := c.open; b != nil; b = b.next {
+			b.h.sever()
+		}
+	}
+	return conn
 }
 
 // statusError turns a refusal into what a pacer knows, and leaves other errors as they are.
@@ -114,7 +169,7 @@ func (s *Stack) statusError(err error) error {
 	if !errors.As(err, &r) {
 		return err
 	}
-	e := &pacer.StatusError{Status: r.Status, Message: r.Message}
+	e := &pacer.StatusError{Status: r.Status, Message: cmp.Or(r.Message, http.StatusText(r.Status))}
 	if r.RetryAfter != "" {
 		e.RetryAfter, e.HasRetryAfter = pacer.RetryAfter(http.Header{"Retry-After": {r.RetryAfter}}, s.w.Now().Time)
 	}

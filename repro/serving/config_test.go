@@ -67,6 +67,7 @@ func TestExtremes(t *testing.T) {
 		c.Transfer.Latency, c.Transfer.PerToken = time.Hour, time.Second
 		c.Decode.StepBase, c.Decode.StepPerRequest, c.Decode.StepPerContextToken = time.Hour, time.Minute, time.Millisecond
 		c.Model.ContextTokensMax = 10_000_000
+		c.Router.RequestTimeout, c.Router.Health.Every, c.Prefill.BootstrapTimeout, c.Transfer.WaitingTimeout = 0, 0, 0, 0
 		c.Model.OutputTokens, c.Model.ReasoningTokens = 10_000_000, 0
 	}}
 	su.run(t, 1, func(p *play) {

@@ -55,8 +55,8 @@ func ExampleClient() {
 	}
 	// Output:
 	// 2026-01-01 00:00:00  INFO http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id="agent-01-c001-a1"}: smg::request: src/middleware.rs:352: started processing request
+	// 2026-01-01 00:00:03  INFO http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id="agent-01-c001-a1" status_code=200 latency=3650000}: smg::response: src/middleware.rs:406: finished processing request
 	// headers after 3.65s
-	// 2026-01-01 00:01:22  INFO http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id="agent-01-c001-a1" status_code=200 latency=82852311}: smg::response: src/middleware.rs:406: finished processing request
 	// 20000 tokens in, 3750 tokens out
 	// complete after 1m22.85231125s
 }

@@ -176,6 +176,7 @@ func TestFrontReset(t *testing.T) {
 		if got := p.serve(p.ctx, q, time.Hour); !errors.Is(got.err, serving.ErrReset) || got.tokens != 25 {
 			t.Errorf("%d tokens, then %v; want 25, then %v", got.tokens, got.err, serving.ErrReset)
 		}
+		p.sleep(10 * time.Second) // until the engine has noticed
 		p.atRest()
 	})
 }
@@ -197,6 +198,7 @@ func TestCancelByOther(t *testing.T) {
 		h.Cancel()
 		h.Cancel()
 		p.must(waiter.Wait(p.ctx))
+		p.sleep(10 * time.Second)
 		p.atRest()
 	})
 }
@@ -257,7 +259,10 @@ func TestToolCalls(t *testing.T) {
 
 // TestLongAnswer checks an answer that is longer than the text that all answers are cut from.
 func TestLongAnswer(t *testing.T) {
-	su := setup{model: serving.Model{Output: func(string, int, int) (int, int) { return 170_000, 140_000 }}}
+	su := setup{
+		cfg:   func(c *serving.Config) { c.Router.RequestTimeout = 0 },
+		model: serving.Model{Output: func(string, int, int) (int, int) { return 170_000, 140_000 }},
+	}
 	su.run(t, 1, func(p *play) {
 		a := p.chat(p.ctx, "r", prompt(10, 0))
 		p.must(a.err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
@@ -33,9 +34,36 @@ var errLeft = errors.New("serving: the client has left")
 // Take gives all that is due by then. A front that waits until a little later than more gets the
 // tokens of several steps together and writes once for all of them.
 type Handle struct {
-	s     *Stack
-	r     request
-	taken int // tokens given out by Take
+	s        *Stack
+	r        request
+	taken    int  // tokens given out by Take
+	comments int  // given out by Take
+	broken   bool // the event that is no JSON has been given out
+
+	severed bool // nothing gets through between client and servers any more
+	frozen  pacer.Progress
+}
+
+// Hold puts a proxy between the servers and the client, as [Connection] says with Buffer. It must be
+// called before anything else is.
+func (h *Handle) Hold(c Connection) {
+	if !c.Buffer {
+		return
+	}
+	h.s.w.Lock()
+	defer h.s.w.Unlock()
+	h.r.holdFrom = sim.Never
+	if c.BufferFor > 0 {
+		h.r.holdFrom = h.r.arrived.Add(c.BufferFor)
+	}
+}
+
+// ResponseID returns the id that the engine has given to the request, and that stands in the chunks of
+// its answer. It is known once there are headers. The router does not know it, nor the log.
+func (h *Handle) ResponseID() string {
+	h.s.w.Lock()
+	defer h.s.w.Unlock()
+	return h.r.responseID
 }
 
 // WaitHeaders waits until response headers are due. It returns nil if their status is 200, a *Refusal
@@ -44,15 +72,22 @@ type Handle struct {
 func (h *Handle) WaitHeaders(ctx context.Context) error {
 	h.s.w.Lock()
 	defer h.s.w.Unlock()
-	for h.s.enter(); !h.r.headersOut; h.s.enter() {
-		if h.r.failure != nil {
+	for {
+		h.s.enter()
+		until := sim.Never
+		switch {
+		case h.severed:
+		case h.r.headersShown():
+			return nil
+		case h.r.failure != nil:
 			return h.r.failure
+		case h.r.status != 0 && h.r.holdFrom > h.s.now():
+			until = h.r.holdFrom
 		}
-		if err := h.r.changed.WaitLocked(ctx, h.s.w, waitsForHeaders); err != nil {
+		if err := h.waitLocked(ctx, until, waitsForHeaders); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // Wait waits until an instant has come or the answer has ended, whichever is first. It may also
@@ -62,14 +97,24 @@ func (h *Handle) Wait(ctx context.Context, until sim.Instant) error {
 	h.s.w.Lock()
 	defer h.s.w.Unlock()
 	h.s.enter()
-	if h.r.over() || until <= h.s.now {
+	for h.severed {
+		if err := h.waitLocked(ctx, sim.Never, waitsForBody); err != nil {
+			return err
+		}
+	}
+	if h.r.over() || until <= h.s.now() {
 		return nil
 	}
-	if until < sim.Never {
-		t := h.s.w.AfterFunc(until.Sub(h.s.now), func() { h.r.changed.WakeAllLocked(h.s.w) })
+	return h.waitLocked(ctx, until, waitsForBody)
+}
+
+// waitLocked waits for a change or an instant, with the monitor held.
+func (h *Handle) waitLocked(ctx context.Context, until sim.Instant, what string) error {
+	if until < sim.Never && !h.severed {
+		t := h.s.w.AfterFunc(until.Sub(h.s.now()), func() { h.r.changed.WakeAllLocked(h.s.w) })
 		defer t.Stop()
 	}
-	return h.r.changed.WaitLocked(ctx, h.s.w, waitsForBody)
+	return h.r.changed.WaitLocked(ctx, h.s.w, what)
 }
 
 // What a process that waits for an answer says.
@@ -78,37 +123,13 @@ const (
 	waitsForBody    = "response body"
 )
 
-// waitEnd waits until the answer has ended, and returns how if it did not end well.
-func (h *Handle) waitEnd(ctx context.Context) error {
-	h.s.w.Lock()
-	defer h.s.w.Unlock()
-	for h.s.enter(); !h.r.over(); h.s.enter() {
-		if err := h.r.changed.WaitLocked(ctx, h.s.w, waitsForBody); err != nil {
-			return err
-		}
-	}
-	return h.r.failure
-}
-
-// waitFirst waits until the first token has reached the client. It returns how many tokens the first
-// section of the answer has, of those that will arrive in the end.
-func (h *Handle) waitFirst(ctx context.Context) (tokens int, err error) {
-	for {
-		h.s.w.Lock()
-		h.s.enter()
-		seen, _ := h.s.seen(&h.r)
-		next, failure := h.s.nextToken(&h.r), h.r.failure
-		h.s.w.Unlock()
-		if seen > 0 {
-			return min(h.r.reply.firstSection(), h.r.lastShown()), nil
-		}
-		if failure != nil {
-			return 0, failure
-		}
-		if err := h.Wait(ctx, next); err != nil {
-			return 0, err
-		}
-	}
+// sever cuts the way between client and servers, with the monitor held: nothing gets through any
+// more, and neither side is told.
+func (h *Handle) sever() {
+	h.s.enter()
+	h.frozen = h.Progress()
+	h.severed = true
+	h.r.changed.WakeAllLocked(h.s.w)
 }
 
 // Part is a stretch of an answer. Its texts are slices of texts that are shared by many.
@@ -136,30 +157,62 @@ type Defects struct {
 }
 
 // Defects returns what is wrong with the end of the answer. It is known once there are headers.
-func (h *Handle) Defects() Defects { return Defects{} }
+func (h *Handle) Defects() Defects {
+	h.s.w.Lock()
+	defer h.s.w.Unlock()
+	return h.r.defects
+}
 
 // Take returns the part of the answer that has become due since the last call, without waiting, and
 // the instant when more will be: not in the future if more is due already, sim.Never if only the end
-// can change that. An error says that no more will come.
+// can change that. An error says that no more will come. Once a part has Finish, Error or Cut there is
+// no need to ask again.
 func (h *Handle) Take() (part Part, more sim.Instant, err error) {
 	h.s.w.Lock()
 	defer h.s.w.Unlock()
 	h.s.enter()
-	seen, _ := h.s.seen(&h.r)
-	if seen > h.taken {
-		part = h.r.reply.part(h.taken, seen)
-		h.taken += part.Tokens
+	if h.severed {
+		return part, sim.Never, nil
 	}
-	if h.taken < seen {
-		return part, h.s.now, nil
+	r := &h.r
+	if seen, _ := r.seen(); seen > h.taken {
+		part = h.takeText(seen)
+		if h.taken < seen {
+			return part, h.s.now(), nil
+		}
 	}
-	if part.Tokens == 0 && h.r.failure != nil {
-		return part, sim.Never, h.r.failure
+	if n, _ := r.comments(); n > h.comments {
+		if part.Tokens > 0 {
+			return part, h.s.now(), nil // comments come before what else is in a part, and so in the next
+		}
+		part.Comments, h.comments = n-h.comments, n
 	}
-	if h.r.over() && h.r.failure == nil {
-		part.Finish = h.r.reply.finish
+	if part.Tokens == 0 && r.failure != nil {
+		return part, sim.Never, r.failure
 	}
-	return part, h.s.nextToken(&h.r), nil
+	if r.closed {
+		part.Error, part.Cut = r.inBand, r.cut
+		if r.inBand == nil && !r.cut {
+			part.Finish = r.reply.finish
+		}
+	}
+	return part, r.next(), nil
+}
+
+// takeText returns the text up to a token, or only the first of it. An event that is broken is the
+// last of its part.
+func (h *Handle) takeText(seen int) Part {
+	r := &h.r
+	breaks := r.stop.at != never && r.stop.what == fault.Malformed && !h.broken && seen > r.stop.at
+	if breaks {
+		seen = r.stop.at + 1
+	}
+	part := r.reply.part(h.taken, seen)
+	h.taken += part.Tokens
+	if breaks && h.taken == seen {
+		part.Malformed, h.broken = true, true
+	}
+	return part
 }
 
 // Usage returns what the answer is charged for, once it is complete.
@@ -183,69 +236,69 @@ func (h *Handle) charge() *openai.Usage {
 func (h *Handle) Cancel() {
 	h.s.w.Lock()
 	defer h.s.w.Unlock()
+	if h.severed {
+		return // the servers do not hear of it
+	}
 	h.s.enter()
-	if !h.r.over() {
-		h.r.failure = errLeft
-		h.s.abort(&h.r)
-		h.r.changed.WakeAllLocked(h.s.w)
-		h.s.proceed()
+	if r := &h.r; !r.over() {
+		r.failure = errLeft
+		h.s.abandon(r)
+		r.changed.WakeAllLocked(h.s.w)
 	}
 	h.s.leave()
+}
+
+// abandon is what the router does when a client has left.
+func (s *Stack) abandon(r *request) {
+	if r.phase.over() {
+		return
+	}
+	s.aborts++
+	if a := r.a; a != nil {
+		if r.status != 0 && s.cfg.Router.DropUpstream == DropNextToken {
+			made, _ := a.decode.Made(s.now())
+			a.dropNext, a.decode.MarkTokens = true, made+1
+			a.decode.Remark()
+		} else {
+			a.abort()
+		}
+	}
+	s.end(r, phaseAborted, Left)
 }
 
 // Progress says what has reached the client by now, with the monitor held. Bytes and events are those
 // of a stream with an event for each token.
 func (h *Handle) Progress() pacer.Progress {
+	if h.severed {
+		return h.frozen
+	}
 	h.s.enter()
-	tokens, last := h.s.seen(&h.r)
-	if tokens == 0 {
-		return pacer.Progress{}
+	r := &h.r
+	var p pacer.Progress
+	if tokens, last := r.seen(); tokens > 0 {
+		p.Tokens, p.LastByte, p.LastEvent, p.LastToken = tokens, last, last, last
+		p.Events = 1 + tokens // the first has the role
+		if r.closed && !r.cut && r.inBand == nil {
+			p.Events += 2 // finish and usage
+		}
 	}
-	events := 1 + tokens // the first has the role
-	if h.r.over() && h.r.failure == nil {
-		events += 2 // finish and usage
+	if r.closed && r.inBand != nil {
+		p.Events++
+		_, until := r.held(h.s.now())
+		p.LastByte = max(r.closedAt, until)
+		p.LastEvent = p.LastByte
 	}
-	return pacer.Progress{
-		Bytes:     int64(events)*eventBytes + int64(tokens)*pacer.BytesPerToken,
-		Events:    events,
-		Tokens:    tokens,
-		LastByte:  last,
-		LastEvent: last,
-		LastToken: last,
+	p.Bytes = int64(p.Events)*eventBytes + int64(p.Tokens)*pacer.BytesPerToken
+	if n, last := r.comments(); n > 0 {
+		p.Bytes += int64(n) * commentBytes
+		p.LastByte = last
 	}
+	return p
 }
 
-// eventBytes is what an event has besides its text: the frame, ids and nulls of a chunk.
-const eventBytes = 232
-
-// seen returns how many tokens have reached the client by now, and when the last of them did.
-func (s *Stack) seen(r *request) (tokens int, last sim.Instant) {
-	tokens, last = s.made(r)
-	complete := r.stage == StageDone && !r.silenced
-	if r.silenced {
-		tokens, last = r.silentAt, r.silentFrom
-	}
-	if tokens == 0 || !complete && (!r.Stream || s.now < r.heldUntil) {
-		return 0, 0
-	}
-	if !complete {
-		last = max(last, r.heldUntil)
-	}
-	return tokens, last
-}
-
-// nextToken returns when the next token is due, as things stand.
-func (s *Stack) nextToken(r *request) sim.Instant {
-	switch {
-	case r.over():
-		return s.now
-	case !r.Stream:
-		return sim.Never
-	case s.now < r.heldUntil:
-		return r.heldUntil
-	case r.stage != StageDecode || r.hung || r.silenced:
-		return sim.Never
-	}
-	steps, _ := s.decode.batch.at(s.now)
-	return s.decode.batch.endOf(max(steps, r.startStep) + 1)
-}
+const (
+	// eventBytes is what an event has besides its text: the frame, ids and nulls of a chunk.
+	eventBytes = 232
+	// commentBytes is the size of a comment such as ": keepalive" with its line breaks.
+	commentBytes = 13
+)

@@ -16,6 +16,7 @@ import (
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/serving"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // setup is what a test needs of a run; the zero value is the default stack without faults.
@@ -46,6 +47,8 @@ func (su setup) run(t testing.TB, seed uint64, body func(p *play)) *play {
 func (su setup) in(t testing.TB, w sim.World, body func(p *play)) *play {
 	t.Helper()
 	cfg := serving.Default()
+	// Most tests are about what happens, not about when an engine notices or shows it.
+	cfg.Gauges.Exact, cfg.Abort = true, engine.AbortConfig{}
 	if su.cfg != nil {
 		su.cfg(&cfg)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sashabaranov/go-openai"
 
+	"example.com/wedge/harness/fault"
 	"example.com/wedge/pacer"
 )
 
@@ -82,6 +83,27 @@ func (a *reply) cut(n int) {
 
 // callFrom returns how many tokens come before the tool call.
 func (a *reply) callFrom() int { return a.reasoning + a.content }
+
+// from returns how many tokens come before a section, and whether the answer has it.
+func (a *reply) from(in fault.Section) (tokens int, ok bool) {
+	switch in {
+	case fault.InReasoning:
+		return 0, a.reasoning > 0
+	case fault.InContent:
+		return a.reasoning, a.content > 0
+	case fault.InToolCall:
+		return a.callFrom(), a.tool != ""
+	}
+	return 0, true
+}
+
+// truncate ends the tool call after so many of its tokens, but in any case before its end, and the
+// answer with it as if all were well.
+func (a *reply) truncate(callTokens int) {
+	callTokens = min(max(callTokens, 1), a.tokens-a.callFrom())
+	a.tokens = a.callFrom() + callTokens
+	a.arguments = a.arguments[:min(callTokens*pacer.BytesPerToken, len(a.arguments)-1)]
+}
 
 const (
 	articlePath   = "article.md"

@@ -2,17 +2,20 @@ package serving
 
 import (
 	"fmt"
+	"net/http"
+	"strconv"
 
 	"github.com/sashabaranov/go-openai"
 
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // Request is a chat completion that a client asks for.
 type Request struct {
-	ID     string // x-request-id; stands in the router's log, and is the key of faults
-	User   string // names the conversation to [Model.Output]
+	ID     string // x-request-id; stands in the router's log, and is the key of faults before the engines
+	User   string // names the conversation to [Model.Output] and to the router's policies
 	Prompt Prompt
 	// OutputTokensMax is how many tokens the client allows. 0: as many as the context has room for.
 	OutputTokensMax int
@@ -42,7 +45,7 @@ func (s *Stack) occasion(q *Request, now sim.Instant) fault.Occasion {
 	}
 }
 
-// Refusal is an answer with an error status.
+// Refusal is an answer with an error status, or an error event in a stream that had begun well.
 type Refusal struct {
 	Status     int
 	Message    string
@@ -58,58 +61,59 @@ func (e *Refusal) Error() string {
 	return fmt.Sprintf("serving: HTTP status %d: %s", e.Status, e.Message)
 }
 
-// request is the servers' side of a request. It is guarded by the monitor.
+// refusal returns an answer as SGLang's engines give it.
+func refusal(status int, message string) *Refusal {
+	e := &Refusal{Status: status, Message: message, Type: strconv.Itoa(status)}
+	switch status {
+	case http.StatusBadRequest:
+		e.Type = "BadRequest"
+	case http.StatusInternalServerError:
+		e.Type = "InternalServerError"
+	}
+	return e
+}
+
+// own returns an answer that the router makes itself.
+func own(status int, code, message string) *Refusal {
+	return &Refusal{Status: status, Message: message, Type: http.StatusText(status), Code: code, Nested: true, ErrorCode: code}
+}
+
+// request is the router's side of a request. It is guarded by the monitor.
 type request struct {
 	Request
+	s       *Stack
 	reply   reply
-	stage   Stage
-	since   sim.Instant // start of the stage
 	arrived sim.Instant
 
-	queue           *fifo // the one it waits in
-	ahead, behind   *request
-	older, younger  *request // neighbours among those that the router has
-	timed           node     // in the agenda
-	stop            node     // in the batch
-	holdsPrefill    bool     // a request slot of the prefill engine
-	prefillKVTokens int      // reserved
-	holdsDecode     bool     // a request slot of the decode engine
-	decodeKVTokens  int      // reserved
-	prefilledTokens int      // of the prompt
-	hung            bool     // a fault keeps it where it is
-	startStep       int64    // steps the batch had finished when it joined
+	phase          phase
+	since          sim.Instant // start of the phase
+	older, younger *request    // neighbours among those that the router has
+	timer          engine.Entry
+	behind         *request // in the limiter's queue
+	token          bool     // of the limiter; it is to be given back
+	lost           bool     // its answer gets lost at the router
+	mispaired      bool     // its legs are sent to workers that do not know of each other
+	attempts       int
+	a              *attempt // at the engines; nil: none is
 
-	// What the client sees.
-	changed    sim.Cond    // headers, or the end
-	headersOut bool        // response headers are out
-	firstAt    sim.Instant // the first token was made
-	heldUntil  sim.Instant // nothing made before this instant is shown before it
-	silentAt   int         // tokens after which nothing more is shown; -1: never
-	silentFrom sim.Instant // when the last token that is shown was made; meaningful once silenced
-	silenced   bool
-	resetAt    int   // tokens after which the connection is reset; -1: never
-	failure    error // a *Refusal, ErrReset or errLeft
-	status     int   // answered with; 0: not yet
-	endTokens  int   // made when it ended
-	endLast    sim.Instant
+	view
 }
 
-// enter moves r to a stage.
-func (r *request) enter(stage Stage, now sim.Instant) { r.stage, r.since = stage, now }
+// phase is what the router does with a request.
+type phase uint8
 
-// ended says whether the servers are done with r.
-func (r *request) ended() bool { return r.stage >= StageDone }
+const (
+	phaseDelay   phase = iota // a fault holds it up
+	phaseLimit                // waits for a token of the limiter
+	phaseBackoff              // waits for its next attempt
+	phaseEngines              // an attempt is at the engines
+	phaseDone                 // answered in full
+	phaseAborted              // refused, cut off, or its client has left
+	phaseUnknown              // forgotten
+)
 
-// over says whether the client has, or could have, all that it will ever get, and knows it.
-func (r *request) over() bool { return r.failure != nil || r.stage == StageDone && !r.silenced }
+// enter moves r to a phase.
+func (r *request) enter(p phase) { r.phase, r.since = p, r.s.now() }
 
-// lastShown returns how many tokens will reach the client if it stays to the end.
-func (r *request) lastShown() int {
-	n := r.reply.tokens
-	for _, limit := range [...]int{r.silentAt, r.resetAt} {
-		if limit != never {
-			n = min(n, limit)
-		}
-	}
-	return n
-}
+// over says whether the router has nothing to do with r any more.
+func (p phase) over() bool { return p >= phaseDone }

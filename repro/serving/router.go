@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
@@ -24,60 +26,67 @@ func (h *Handle) submit(s *Stack, q *Request) {
 	s.enter()
 	h.s = s
 	r := &h.r
-	r.Request = *q
-	r.arrived, r.since = s.now, s.now
-	r.silentAt, r.resetAt = never, never
-	r.timed.of, r.stop.of = r, r
+	r.Request, r.s = *q, s
+	r.arrived, r.since = s.now(), s.now()
+	r.timer.Do = r
+	r.view.reset()
 	s.accept(r)
-	s.proceed()
 	s.leave()
 }
 
-// accept is the router's part.
+// accept is the router's part up to its limiter.
 func (s *Stack) accept(r *request) {
-	s.log.started(s.now, r.ID)
-	if refusal := s.refusal(r); refusal != nil {
-		r.enter(StageAborted, s.now)
-		r.failure = refusal
-		s.answered(r, refusal.Status)
-		s.record(r, Failed)
+	s.log.started(s.now(), r.ID)
+	if e := s.refusal(r); e != nil {
+		s.refuse(r, e)
 		return
 	}
-	if s.faults.Fires(fault.Router, fault.Drop, s.occasion(&r.Request, s.now)) != nil {
-		r.enter(StageUnknown, s.now)
+	o := s.occasion(&r.Request, s.now())
+	if s.faults.Fires(fault.Router, fault.Drop, o) != nil {
+		r.enter(phaseUnknown)
 		return
 	}
 	s.register(r)
-	if f := s.faults.Fires(fault.Router, fault.Latency, s.occasion(&r.Request, s.now)); f != nil {
-		s.held++
-		r.timed.do = actDispatch
-		s.schedule(s.now.Add(f.Delay), &r.timed)
-		return
-	}
-	s.toBootstrap(r)
+	r.lost = s.faults.Fires(fault.Router, fault.LoseReply, o) != nil
+	r.mispaired = s.faults.Fires(fault.Router, fault.Mispair, o) != nil
+	s.limiter.admit(r)
 }
 
-// refusal returns why the servers do not take a request, or nil.
+// refusal returns why the router does not take a request, or nil.
 func (s *Stack) refusal(r *request) *Refusal {
 	if limit := s.cfg.Router.QueuedMax; limit > 0 && s.inFlight >= limit {
-		return &Refusal{Status: http.StatusServiceUnavailable, Message: "The request queue is full."}
+		return refusal(http.StatusServiceUnavailable, "The request queue is full.")
 	}
-	if f := s.faults.Fires(fault.Router, fault.Status, s.occasion(&r.Request, s.now)); f != nil {
-		return &Refusal{Status: f.StatusCode, Message: cmp.Or(http.StatusText(f.StatusCode), "refused"), RetryAfter: f.RetryAfter}
+	if f := s.faults.Fires(fault.Router, fault.Status, s.occasion(&r.Request, s.now())); f != nil {
+		e := refusal(f.StatusCode, cmp.Or(http.StatusText(f.StatusCode), "refused"))
+		e.RetryAfter = retryAfter(f.RetryAfter, s.now())
+		return e
 	}
-	// A prompt needs room for one token of output; memory for less than the prompt would never do.
-	if limit := min(s.cfg.Model.ContextTokensMax-1, s.cfg.Prefill.KVTokens, s.cfg.Decode.KVTokens-1); r.Prompt.Tokens > limit {
-		return &Refusal{
-			Status:  http.StatusBadRequest,
-			Message: fmt.Sprintf("Request %s exceeds the maximum number of tokens: %d > %d", r.ID, r.Prompt.Tokens, limit),
-		}
+	// A prompt needs room for one token of output. The engines' own check comes before their queues.
+	if limit := s.cfg.Model.ContextTokensMax - 1; r.Prompt.Tokens > limit {
+		return refusal(http.StatusBadRequest, fmt.Sprintf("Request %s exceeds the maximum number of tokens: %d > %d", r.ID, r.Prompt.Tokens, limit))
 	}
 	return nil
+}
+
+// retryAfter returns the value of the header: as the fault has it, or for one such as "date+30s" the
+// date that will be then.
+func retryAfter(text string, now sim.Instant) string {
+	if after, ok := strings.CutPrefix(text, "date"); ok {
+		if d, err := time.ParseDuration(after); err == nil {
+			return now.Add(d).Time().Format(http.TimeFormat)
+		}
+	}
+	return text
 }
 
 // register puts r among the requests that the router has, and decides what the answer will be.
 func (s *Stack) register(r *request) {
 	s.inFlight++
+	s.queued++
+	if s.inFlight == 1 {
+		s.armHealthCheck()
+	}
 	r.older = s.newest
 	if s.newest != nil {
 		s.newest.younger = r
@@ -87,16 +96,43 @@ func (s *Stack) register(r *request) {
 	s.newest = r
 
 	tokens, reasoning := s.model.output(&s.cfg.Model, &r.Request)
-	tokensMax := s.cfg.Model.ContextTokensMax - r.Prompt.Tokens
-	if r.OutputTokensMax > 0 {
-		tokensMax = min(tokensMax, r.OutputTokensMax)
+	r.reply = s.texts.plan(&r.Prompt, tokens, reasoning, s.tokensMax(&r.Request))
+	s.truncate(r)
+}
+
+// truncate asks the fault that has a tool call end early. With nothing said it ends half-way.
+func (s *Stack) truncate(r *request) {
+	f := s.faults.Fires(fault.Stream, fault.TruncateCall, s.occasion(&r.Request, s.now()))
+	if f == nil || r.reply.tool == "" {
+		return
 	}
-	r.reply = s.texts.plan(&r.Prompt, tokens, reasoning, tokensMax)
+	from, ok := r.reply.from(f.In)
+	if !ok {
+		return
+	}
+	call := from + f.AfterTokens - r.reply.callFrom()
+	if f.AfterTokens == 0 && f.In == "" {
+		call = (r.reply.tokens - r.reply.callFrom()) / 2
+	}
+	r.defects.TruncateCall = true
+	r.reply.truncate(call)
+}
+
+// tokensMax returns how many tokens an answer may have at most.
+func (s *Stack) tokensMax(q *Request) int {
+	n := s.cfg.Model.ContextTokensMax - q.Prompt.Tokens
+	if q.OutputTokensMax > 0 {
+		n = min(n, q.OutputTokensMax)
+	}
+	return n
 }
 
 // unregister is the opposite of register.
 func (s *Stack) unregister(r *request) {
 	s.inFlight--
+	if r.phase < phaseEngines {
+		s.queued--
+	}
 	if r.older != nil {
 		r.older.younger = r.younger
 	} else {
@@ -110,58 +146,59 @@ func (s *Stack) unregister(r *request) {
 	r.older, r.younger = nil, nil
 }
 
-// dispatch ends a delay in the router.
-func (s *Stack) dispatch(r *request) {
-	s.held--
-	s.toBootstrap(r)
+// admitted is called when the limiter lets r pass.
+func (s *Stack) admitted(r *request) {
+	if f := s.faults.Fires(fault.Router, fault.Latency, s.occasion(&r.Request, s.now())); f != nil {
+		r.enter(phaseDelay)
+		s.engines.Schedule(s.now().Add(f.Delay), &r.timer)
+		return
+	}
+	s.dispatch(r)
 }
 
-// end is the last thing that the servers do with a request whose client is still there or has just
-// left: the router answers or forgets, and whoever waits for the answer sees it. Its memory and slots
-// must have been given back.
-func (s *Stack) end(r *request, stage Stage) {
-	if r.headersOut || stage == StageDone {
-		s.answered(r, http.StatusOK)
-	}
-	s.unregister(r)
-	r.endTokens, r.endLast = s.made(r)
-	s.decode.tokens += int64(r.endTokens)
-	if stage == StageDone {
-		s.record(r, Completed)
-	} else {
-		s.aborts++
-		s.record(r, Left)
-	}
-	r.enter(stage, s.now)
+// Do implements engine.Doer: what r waited for at the router has come.
+func (r *request) Do() { r.s.dispatch(r) }
+
+// respond has the response headers go out. It is the end of what the router's log tells.
+func (s *Stack) respond(r *request, status int, code string) {
+	r.status, r.headersAt = status, s.now()
+	s.log.finished(s.now(), r.ID, status, s.now().Sub(r.arrived))
+	s.counts.responses.add(status, code)
 	r.changed.WakeAllLocked(s.w)
 }
 
-// answered logs and counts an answer.
-func (s *Stack) answered(r *request, status int) {
-	s.log.finished(s.now, r.ID, status, s.now.Sub(r.arrived))
-	r.status = status
-	s.counts.respond(status, "")
+// refuse answers a request with an error status, whether the router had taken it or not.
+func (s *Stack) refuse(r *request, e *Refusal) {
+	r.failure = e
+	s.respond(r, e.Status, e.ErrorCode)
+	s.end(r, phaseAborted, Failed)
 }
 
-// record tells whoever counts that a request has ended.
-func (s *Stack) record(r *request, outcome Outcome) {
-	if len(s.onEnd) == 0 {
+// end is the last thing that the router does with a request: it has been answered, or is forgotten.
+func (s *Stack) end(r *request, p phase, outcome Outcome) {
+	if r.phase.over() {
 		return
 	}
-	rec := Record{
-		ID: r.ID, Path: "/v1/chat/completions", Agent: r.Agent, Stream: r.Stream, Status: r.status,
-		PromptTokens: r.Prompt.Tokens, OutputTokens: r.endTokens,
-		Arrived: r.arrived, Dispatched: r.arrived, Headers: sim.Never, FirstToken: sim.Never, Ended: s.now,
-		Outcome: outcome,
+	known := r == s.oldest || r.older != nil
+	r.made, r.madeLast = r.madeSoFar()
+	if len(s.onEnd) > 0 {
+		s.tell(r, outcome)
 	}
-	if r.firstAt > 0 {
-		rec.Headers, rec.FirstToken = r.firstAt, r.firstAt
-		rec.Times.DecodeLoop = s.now.Sub(r.firstAt)
+	s.engines.Schedule(sim.Never, &r.timer)
+	if r.phase == phaseLimit {
+		s.limiter.forget(r)
 	}
-	if outcome != Failed {
-		rec.Attempts, rec.Prefill, rec.Decode = 1, "prefill-0", "decode-0"
+	if known {
+		s.unregister(r)
 	}
-	for _, f := range s.onEnd {
-		f(&rec)
+	r.enter(p)
+	if a := r.a; a != nil {
+		r.a, a.r = nil, nil
+		s.release(a)
+	}
+	r.changed.WakeAllLocked(s.w)
+	if r.token {
+		r.token = false
+		s.limiter.giveBack()
 	}
 }

@@ -78,31 +78,62 @@ func (s *Stack) Router() RouterView {
 	s.w.Lock()
 	defer s.w.Unlock()
 	s.enter()
-	v := RouterView{At: s.now, Connections: s.inFlight, Queued: s.held, Responses: append([]ResponseCount(nil), s.counts.responses...)}
+	s.checkHealth()
+	v := RouterView{
+		At: s.now(), Connections: s.inFlight, Queued: s.queued,
+		RateAllowed: s.counts.rateAllowed, RateRejected: s.counts.rateRejected,
+		Responses: slices.Clone(s.counts.responses), Upstream: slices.Clone(s.counts.upstream),
+		Backoffs: slices.Clone(s.counts.backoffs), Exhausted: s.counts.exhausted,
+	}
 	for r := s.oldest; r != nil; r = r.younger {
-		if !r.headersOut {
-			v.Waiting = append(v.Waiting, s.now.Sub(r.arrived))
+		if r.status == 0 {
+			v.Waiting = append(v.Waiting, s.now().Sub(r.arrived))
 		}
 	}
-	worker := func(name string, kind engine.Kind) WorkerView {
-		return WorkerView{Name: name, Kind: kind, Policy: s.cfg.Router.Policy, Active: s.inFlight - s.held, Healthy: true}
+	for _, p := range [...]*pool{&s.prefills, &s.decodes} {
+		for _, w := range p.all {
+			v.Workers = append(v.Workers, w.view(p.policy))
+		}
 	}
-	v.Workers = []WorkerView{worker("prefill-0", engine.KindPrefill), worker("decode-0", engine.KindDecode)}
 	return v
 }
 
-// routerCounts is what the router counts.
-type routerCounts struct {
-	responses []ResponseCount // sorted
+func (w *worker) view(policy Policy) WorkerView {
+	return WorkerView{
+		Name: w.engine.Name, Kind: w.engine.Kind, Policy: policy, Active: w.active, Healthy: !w.unhealthy,
+		Breaker: w.breakerState(), ConsecutiveFailures: w.failuresInARow, ConsecutiveSuccesses: w.successesInARow,
+		Transitions: w.transitions, Successes: w.successes, Failures: w.failures,
+		Selections: w.selections, Retries: w.retries, Errors: w.refusedAnswers, ChecksPassed: w.checksOK, ChecksLost: w.checksLost,
+	}
 }
 
-// respond counts an answer.
-func (c *routerCounts) respond(status int, code string) {
-	i, found := slices.BinarySearchFunc(c.responses, ResponseCount{Status: status, ErrorCode: code}, func(a, b ResponseCount) int {
+// counts is what the router counts.
+type counts struct {
+	responses, upstream       responseCounts
+	rateAllowed, rateRejected int64
+	backoffs                  []BackoffCount
+	retries, exhausted        int64
+}
+
+// backoff counts a wait after the n-th attempt.
+func (c *counts) backoff(n int, d time.Duration) {
+	for len(c.backoffs) < n {
+		c.backoffs = append(c.backoffs, BackoffCount{Attempt: len(c.backoffs) + 1})
+	}
+	c.backoffs[n-1].Count++
+	c.backoffs[n-1].Sum += d
+	c.retries++
+}
+
+// responseCounts is sorted by status and error code.
+type responseCounts []ResponseCount
+
+func (c *responseCounts) add(status int, code string) {
+	i, found := slices.BinarySearchFunc(*c, ResponseCount{Status: status, ErrorCode: code}, func(a, b ResponseCount) int {
 		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.ErrorCode, b.ErrorCode))
 	})
 	if !found {
-		c.responses = slices.Insert(c.responses, i, ResponseCount{Status: status, ErrorCode: code})
+		*c = slices.Insert(*c, i, ResponseCount{Status: status, ErrorCode: code})
 	}
-	c.responses[i].Count++
+	(*c)[i].Count++
 }

@@ -175,13 +175,17 @@ func TestContextLimit(t *testing.T) {
 	})
 }
 
-// TestOversized checks that a request whose answer would never fit into the decode engine's memory
-// still gets its turn, alone.
+// TestOversized checks that an answer that outgrows the decode engine's memory, when it is alone there,
+// ends with an error in the stream, and that the next one gets its turn.
 func TestOversized(t *testing.T) {
-	setup{cfg: func(c *serving.Config) { c.Decode.KVTokens = 1000 }}.run(t, 1, func(p *play) {
+	setup{cfg: func(c *serving.Config) { c.Decode.KVTokens, c.Decode.ReserveTokens = 1000, 0 }}.run(t, 1, func(p *play) {
 		for _, a := range p.together(3, func(i int) openai.ChatCompletionRequest { return prompt(500, 2000) }) {
-			p.must(a.err)
+			var failed *pacer.StatusError
+			if !errors.As(a.err, &failed) || failed.Status != 500 || !failed.InStream {
+				t.Errorf("%v, want status 500 in the stream", a.err)
+			}
 		}
+		p.sleep(time.Second)
 		p.atRest()
 	})
 }

@@ -1,6 +1,10 @@
 package serving
 
-import "fmt"
+import (
+	"fmt"
+
+	"example.com/wedge/repro/serving/engine"
+)
 
 // Stage is where a request is, seen from the servers. The zero value is StageRouter.
 type Stage uint8
@@ -12,6 +16,8 @@ const (
 	StagePrefillWait              // waits for its turn to be computed
 	StagePrefill                  // its prompt is being computed
 	StageInflight                 // its KV memory is on the way to the decode engine
+	StagePrealloc                 // prefill has done with it, and decode waits for the handshake or for memory
+	StageTransfer                 // prefill has done with it, and decode has not taken its KV memory over
 	StageDecodeWait               // waits for room in the running batch
 	StageDecode                   // in the running batch
 	StageDone                     // answered in full
@@ -20,7 +26,24 @@ const (
 )
 
 var stageNames = [...]string{
-	"router", "bootstrap", "prefill_wait", "prefill", "inflight", "decode_wait", "decode", "done", "aborted", "unknown",
+	"router", "bootstrap", "prefill_wait", "prefill", "inflight", "prealloc", "transfer", "decode_wait", "decode", "done", "aborted", "unknown",
+}
+
+// stageOf is the stage of a request whose leg is in a stage.
+var stageOf = [...]Stage{
+	engine.StageNone:        StageRouter,
+	engine.StageBootstrap:   StageBootstrap,
+	engine.StagePrealloc:    StagePrealloc,
+	engine.StagePrefillWait: StagePrefillWait,
+	engine.StagePrefill:     StagePrefill,
+	engine.StageInflight:    StageInflight,
+	engine.StageTransfer:    StageTransfer,
+	engine.StageDecodeWait:  StageDecodeWait,
+	engine.StageDecode:      StageDecode,
+	engine.StageRetracted:   StageDecodeWait,
+	engine.StageDone:        StageDone,
+	engine.StageFailed:      StageAborted,
+	engine.StageAborted:     StageUnknown, // and nobody has told the router
 }
 
 // String returns the stage's name as it stands in verdicts.

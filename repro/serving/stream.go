@@ -2,10 +2,14 @@ package serving
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/sashabaranov/go-openai"
 
+	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
@@ -37,7 +41,8 @@ type body struct {
 	choices [3]openai.ChatCompletionStreamChoice // those of the chunks handed out
 	used    int
 	call    [1]openai.ToolCall // the first piece of it
-	next    *body              // a spare one of the client's
+
+	next, before *body // neighbours in one of the client's lists
 }
 
 // streamState is what the stream hands out next.
@@ -58,7 +63,7 @@ func (st *stream) Recv() (chunk openai.ChatCompletionStreamResponse, err error) 
 	if st.turn != st.body.turn {
 		return chunk, errLeft
 	}
-	if err = st.receive(&chunk); err != nil {
+	if err = st.receive(&chunk); err != nil && !st.lingers() {
 		_ = st.end() // as net/http does with a body that has ended
 	}
 	return chunk, err
@@ -80,23 +85,49 @@ func (st *stream) Close() error {
 	if closed {
 		return nil
 	}
+	if st.lingers() {
+		_ = st.c.s.w.Sleep(st.ctx, drainMax) // whoever is not that patient leaves earlier
+	}
 	err := st.end()
 	st.c.reuse(st.body)
 	return err
 }
 
+// What a client makes of an answer that has come to a bad end.
+var (
+	errCut    = fmt.Errorf("serving: the stream ended without [DONE] and before the answer was finished: %w", io.ErrUnexpectedEOF)
+	errBroken = errors.New("serving: an event of the stream is no valid JSON")
+)
+
+// drainMax is how long an HTTP client waits for the end of a body after [DONE] before it gives the
+// connection up: see package httpbackend.
+const drainMax = time.Second
+
+// lingers says whether the body stays open although all of it has been received.
+func (b *body) lingers() bool { return b.state == streamEnd && b.h.r.defects.OpenAfterDone }
+
 // receive fills in the next chunk, which is empty.
 func (b *body) receive(chunk *openai.ChatCompletionStreamResponse) error {
 	if b.state == streamFirst {
-		return b.first(chunk)
-	}
-	if b.state == streamRest {
-		if err := b.h.waitEnd(b.ctx); err != nil {
+		tokens, err := b.h.waitFirst(b.ctx)
+		if err != nil {
 			return err
 		}
-		if b.given < b.h.r.reply.tokens {
-			b.text(chunk, b.h.r.reply.tokens)
+		b.state = streamRest
+		if tokens > 0 {
+			b.text(chunk, tokens)
+			chunk.Choices[0].Delta.Role = openai.ChatMessageRoleAssistant
 			return nil
+		}
+	}
+	if b.state == streamRest {
+		tokens, err := b.h.waitEnd(b.ctx)
+		if b.given < tokens {
+			b.text(chunk, tokens)
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 		b.state = streamFinish
 	}
@@ -109,7 +140,7 @@ func (b *body) receive(chunk *openai.ChatCompletionStreamResponse) error {
 		return nil
 	case streamUsage:
 		b.state = streamEnd
-		if b.usage {
+		if b.usage && !b.h.r.defects.NoUsage {
 			b.fill(chunk, []openai.ChatCompletionStreamChoice{})
 			chunk.Usage = b.h.charge()
 			return nil
@@ -118,16 +149,66 @@ func (b *body) receive(chunk *openai.ChatCompletionStreamResponse) error {
 	return io.EOF
 }
 
-// first waits for the first token.
-func (b *body) first(chunk *openai.ChatCompletionStreamResponse) error {
-	tokens, err := b.h.waitFirst(b.ctx)
-	if err != nil {
-		return err
+// waitFirst waits until the first token has reached the client. It returns how many tokens the first
+// section of the answer has, of those that will arrive in the end; 0 if there will be none.
+func (h *Handle) waitFirst(ctx context.Context) (tokens int, err error) {
+	h.s.w.Lock()
+	defer h.s.w.Unlock()
+	for {
+		h.s.enter()
+		r := &h.r
+		seen, _ := r.seen()
+		switch {
+		case h.severed:
+		case seen > 0:
+			return min(r.reply.firstSection(), r.lastShown()), nil
+		case r.failure != nil:
+			return 0, r.failure
+		case r.closed || h.brokenBy(seen):
+			return 0, nil
+		}
+		if err := h.waitLocked(ctx, r.next(), waitsForBody); err != nil {
+			return 0, err
+		}
 	}
-	b.state = streamRest
-	b.text(chunk, tokens)
-	chunk.Choices[0].Delta.Role = openai.ChatMessageRoleAssistant
-	return nil
+}
+
+// waitEnd waits until the answer has ended, or is broken. It returns how many tokens of it there are,
+// and what was wrong with its end.
+func (h *Handle) waitEnd(ctx context.Context) (tokens int, err error) {
+	h.s.w.Lock()
+	defer h.s.w.Unlock()
+	for {
+		h.s.enter()
+		r := &h.r
+		until := sim.Never
+		if !h.severed {
+			seen, _ := r.seen()
+			switch {
+			case r.failure != nil:
+				return 0, r.failure
+			case h.brokenBy(seen):
+				return r.stop.at, errBroken
+			case r.closed && r.inBand != nil:
+				return seen, &pacer.StatusError{Status: r.inBand.Status, Message: r.inBand.Message, InStream: true}
+			case r.closed && r.cut:
+				return seen, errCut
+			case r.closed:
+				return seen, nil
+			case r.stop.reached && r.stop.what == fault.Malformed:
+				until = r.next() // what is broken is held back
+			}
+		}
+		if err := h.waitLocked(ctx, until, waitsForBody); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// brokenBy says whether the event that is no JSON is among those that so many tokens have come with.
+func (h *Handle) brokenBy(seen int) bool {
+	stop := &h.r.stop
+	return stop.at != never && stop.what == fault.Malformed && seen > stop.at
 }
 
 // text fills a chunk with the text up to the given number of tokens, or with the first of it.
@@ -163,7 +244,7 @@ func (b *body) choice() []openai.ChatCompletionStreamChoice {
 }
 
 func (b *body) fill(chunk *openai.ChatCompletionStreamResponse, choices []openai.ChatCompletionStreamChoice) {
-	chunk.ID, chunk.Model = b.h.r.ID, b.model
+	chunk.ID, chunk.Model = b.h.r.responseID, b.model
 	chunk.Object, chunk.Created = "chat.completion.chunk", b.created
 	chunk.Choices = choices
 }
