@@ -13,6 +13,9 @@ var scenarioFiles embed.FS
 var catalogued = [...]string{
 	"starvation", "silent-stream", "decode-serialized", "prefill-bottleneck", "connection-pool",
 	"slot-leak", "nested-slot", "lock-order", "tool-hang",
+	"inflight-pin", "pin-watchdog", "decode-memory", "router-queue", "bad-pairing", "timeout-cascade",
+	"connection-dead", "long-context-decode", "ignored-abort", "comment-stream", "proxy-buffering", "retry-storm",
+	"idle-engines",
 	"healthy", "slow-but-fine", "bench-16x128", "idle", "long-reasoning",
 }
 

@@ -15,6 +15,8 @@ func TestGaugeNames(t *testing.T) {
 		harness.GaugeRouterInFlight, harness.GaugeRouterQueued, harness.GaugePrefillBootstrap, harness.GaugePrefillQueue,
 		harness.GaugePrefillRunning, harness.GaugePrefillInflight, harness.GaugeDecodePrealloc, harness.GaugeDecodeTransfer,
 		harness.GaugeDecodeQueue, harness.GaugeDecodeRunning, harness.GaugeDecodeKV, harness.GaugePrefillTokens, harness.GaugeDecodeTokens,
+		harness.GaugeDecodeRetracted, harness.GaugeBootstrapFailed, harness.GaugeTransferFailed, harness.GaugeEngineAborted,
+		harness.GaugeRouterRetries, harness.GaugeUnhealthyWorkers, harness.GaugeOpenBreakers,
 	}
 	stack, err := serving.New(sim.NewVirtual(sim.VirtualOptions{}), serving.Default(), serving.Model{}, nil, serving.Logs{})
 	if err != nil {

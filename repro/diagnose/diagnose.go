@@ -81,6 +81,10 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 		u := r.unknown()
 		v.Outcome, v.Layer, v.Cause = u.outcome, u.layer, u.cause
 		why = u.why
+		if v.Outcome == Wedged && r.now.EndedAt != 0 {
+			v.Outcome = Starved
+			why += " A step finished in the end, so it did not last."
+		}
 		v.Next = append(v.Next, u.next...)
 		v.Next = append(v.Next, openQuestions(ranked)...)
 	}

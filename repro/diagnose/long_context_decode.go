@@ -94,6 +94,9 @@ func judgeLongContextDecode(r *reading, j *judgement) {
 	rate, over, ok := g.recent[decodeTokens].rate()
 	h := r.decodeHang()
 	switch {
+	case h.n > 0 && !h.crawls && 4*h.n < r.stuck():
+		j.open(0.3*r.share(h.n), "decode_running once decode_tokens_total moves again: are they still there?")
+		j.con("%s in the batch as its gauge has it, which may be from before decode stood still; %s elsewhere", does(h.n, "quiet call", "is", "are"), count(r.stuck()-h.n, "other"))
 	case h.n > 0 && (h.crawls || r.n[fateDecodeHung] > 0):
 		j.support(0.9 * r.share(h.n+h.behind))
 		if h.crawls { // its calls look alive, one token at a time

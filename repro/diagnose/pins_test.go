@@ -24,15 +24,15 @@ func TestPins(t *testing.T) {
 		{"aaaaaaaaaaaaaaaa|", 0, false, 0, 0, 0},
 		{"AAAAAAAAAAAAAAAA|", 0, false, 0, 0, 0},
 		{"BBBBBBBBBBBBBBBB|", 0, false, 0, 0, 0},
-		{"Bbbbbbbbb|", 0, true, 40 * s, 30 * s, 1},
-		{"Bbbbbbbb|", 0, false, 0, 0, 0},
+		{"Bbbbb|", 0, true, 20 * s, 20 * s, 1},
+		{"Bbbb|", 0, false, 0, 0, 0},
 		{"Ccccccbbbbbbb|", 0, true, 60 * s, 30 * s, 1},
 		{"Cdddddddddddd|", 0, true, 60 * s, 30 * s, 2},
 		{"CccccccccccccAAA|", 1, false, 60 * s, 15 * s, 2},
 		{"Ccccccccccccca|", 1, false, 60 * s, 25 * s, 2},
 		{"CccccccccccccBbbbbbbbb|", 1, true, 60 * s, 30 * s, 2},
 		{"Cccccccccccccccc|cccAB", 1, false, 90 * s, 45 * s, 2},
-		{"Ccccccc.ccccccc|", 0, false, 0, 0, 0},
+		{"Cccc.cccc|", 0, false, 0, 0, 0},
 	} {
 		ev := &harness.Evidence{StalledFor: 30 * s}
 		at, tokens, captured := sim.Instant(0), 0.0, false

@@ -73,10 +73,9 @@ const (
 	togetherSpread = 10
 	togetherTokens = 20
 
-	// pauseMin is how long the prefill engine must stand still with something in its inflight queue for
-	// that to be a pin. A transfer takes under 30 s where it is slow, and an engine that is idle brings
-	// its gauges up to date every 30 s.
-	pauseMin = 40 * time.Second
+	// pauseMin is how long the prefill engine must stand still with something in its inflight queue and
+	// requests that wait for it for that to be a pin: a chunk takes a few seconds, and so does a transfer.
+	pauseMin = 20 * time.Second
 
 	// recentFor is the window over which gauges are read: the incident's own sample was 30 s long.
 	recentFor = 30 * time.Second

@@ -112,7 +112,7 @@ func TestRefusedClientsDoNotSpin(t *testing.T) {
 	}
 }
 
-// TestBatchingOfServers runs servers of which it is known what limits them.
+// TestBatchingOfServers runs servers of which it is known what limits them. Their gauges lag behind, and begin with 0.
 func TestBatchingOfServers(t *testing.T) {
 	p := DefaultPlan()
 	p.Clients = 20
@@ -123,8 +123,8 @@ func TestBatchingOfServers(t *testing.T) {
 		plan   func(p *Plan)
 	}{
 		{Batches, "running rises to 20 while 20 requests are out", nil, nil},
-		{Serialises, "decode serialises: 1 run while 20 requests are out", func(c *serving.Config) { c.Decode.RunningMax = 1 }, nil},
-		{Capped, "decode batches up to a limit: 1 to 8 run while 20 requests are out", func(c *serving.Config) { c.Decode.RunningMax = 8 }, nil},
+		{Serialises, "decode serialises: 0 to 1 run while 20 requests are out", func(c *serving.Config) { c.Decode.RunningMax = 1 }, nil},
+		{Capped, "decode batches up to a limit: 0 to 8 run while 20 requests are out", func(c *serving.Config) { c.Decode.RunningMax = 8 }, nil},
 		{BeforeDecode, "something before decode is the limit", func(c *serving.Config) { c.Prefill.PerToken = 20 * time.Millisecond }, nil},
 		{Unknown, "want 4 or more", nil, func(p *Plan) { p.Clients = 2 }},
 		{Unknown, "want a longer run", nil, func(p *Plan) { p.Duration = time.Second }},

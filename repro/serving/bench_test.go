@@ -116,4 +116,7 @@ func exchange(ctx context.Context, tb testing.TB, client *serving.Client, a *pac
 	if err != io.EOF {
 		tb.Error(err)
 	}
+	if err := st.Close(); err != nil {
+		tb.Error(err)
+	}
 }

@@ -176,6 +176,7 @@ func TestFrontReset(t *testing.T) {
 		if got := p.serve(p.ctx, q, time.Hour); !errors.Is(got.err, serving.ErrReset) || got.tokens != 25 {
 			t.Errorf("%d tokens, then %v; want 25, then %v", got.tokens, got.err, serving.ErrReset)
 		}
+		p.sleep(10 * time.Second) // until the engine has noticed
 		p.atRest()
 	})
 }
@@ -197,6 +198,7 @@ func TestCancelByOther(t *testing.T) {
 		h.Cancel()
 		h.Cancel()
 		p.must(waiter.Wait(p.ctx))
+		p.sleep(10 * time.Second)
 		p.atRest()
 	})
 }

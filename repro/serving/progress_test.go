@@ -39,6 +39,7 @@ func TestNotStreamed(t *testing.T) {
 				if !errors.Is(got.err, row.want) || got.tokens != 0 || got.endAt != sim.Instant(row.at) {
 					t.Errorf("%d tokens, then %v at %v; want 0, then %v at %v", got.tokens, got.err, got.endAt, row.want, row.at)
 				}
+				p.sleep(10 * time.Second)
 				p.atRest()
 			})
 		})

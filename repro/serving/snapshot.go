@@ -83,7 +83,7 @@ func (v *DecodeState) add(l *engine.Load) {
 	v.Zombies += l.Zombies
 	v.Retracted += l.Retracted
 	v.Requests += l.DecodeSlots
-	v.KVTokens += l.DecodeKVTokens
+	v.KVTokens += l.DecodeKVTokens + l.StarvedKVTokens
 	v.Tokens += l.DecodeTokens
 }
 

@@ -25,6 +25,7 @@ func (x *exchange) chat() {
 	}
 	h := x.stack.Submit(q.Request)
 	defer h.Cancel()
+	h.Hold(connection)
 	if err := h.WaitHeaders(ctx); err != nil {
 		x.breakOff(err)
 		return
@@ -33,13 +34,7 @@ func (x *exchange) chat() {
 		x.completion(h)
 		return
 	}
-	st := stream{exchange: x, h: h, chunks: x.newChunks(q), usage: q.usage, defects: h.Defects()}
-	if connection.Buffer {
-		if err := st.gather(ctx, connection.BufferFor); err != nil {
-			x.breakOff(err)
-			return
-		}
-	}
+	st := stream{exchange: x, h: h, chunks: x.newChunks(h.ResponseID(), q), usage: q.usage, defects: h.Defects()}
 	st.run(ctx)
 }
 

@@ -29,16 +29,16 @@ type chunks struct {
 // tokens is what an answer is charged for.
 type tokens struct{ prompt, completion, reasoning int }
 
-func (x *exchange) newChunks(q *question) chunks {
+func (x *exchange) newChunks(id string, q *question) chunks {
 	head := make([]byte, 0, 192)
 	head = append(head, `data: {"id":`...)
-	head = appendString(head, x.id)
+	head = appendString(head, id)
 	head = append(head, `,"object":"chat.completion.chunk","created":`...)
 	head = strconv.AppendInt(head, x.arrived.Time().Unix(), 10)
 	head = append(head, `,"model":`...)
 	head = appendString(head, x.model)
 	head = append(head, `,"choices":[`...)
-	c := chunks{head: head, callID: callID(x.id)}
+	c := chunks{head: head, callID: callID(id)}
 	if q.continuousUsage {
 		c.running = &tokens{prompt: q.Prompt.Tokens}
 	}

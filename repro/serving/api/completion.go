@@ -32,16 +32,16 @@ func (x *exchange) completion(h *serving.Handle) {
 		if part.Finish != "" {
 			b := x.buffer()
 			defer x.giveBack(b)
-			*b = x.appendCompletion(*b, parts, part.Finish, h.Usage())
+			*b = x.appendCompletion(*b, h.ResponseID(), parts, part.Finish, h.Usage())
 			x.whole(http.StatusOK, *b)
 			return
 		}
 	}
 }
 
-func (x *exchange) appendCompletion(b []byte, parts []serving.Part, finish openai.FinishReason, usage openai.Usage) []byte {
+func (x *exchange) appendCompletion(b []byte, id string, parts []serving.Part, finish openai.FinishReason, usage openai.Usage) []byte {
 	b = append(b, `{"id":`...)
-	b = appendString(b, x.id)
+	b = appendString(b, id)
 	b = append(b, `,"object":"chat.completion","created":`...)
 	b = strconv.AppendInt(b, x.arrived.Time().Unix(), 10)
 	b = append(b, `,"model":`...)
@@ -51,7 +51,7 @@ func (x *exchange) appendCompletion(b []byte, parts []serving.Part, finish opena
 	b = append(b, `,"reasoning_content":`...)
 	b = appendJoined(b, parts, func(p *serving.Part) string { return p.Reasoning })
 	b = append(b, `,"tool_calls":`...)
-	b = x.appendCalls(b, parts)
+	b = appendCalls(b, id, parts)
 	b = append(b, `},"logprobs":null,"finish_reason":`...)
 	b = appendString(b, string(finish))
 	b = append(b, `,"matched_stop":null}],"usage":`...)
@@ -73,11 +73,11 @@ func appendJoined(b []byte, parts []serving.Part, text func(*serving.Part) strin
 }
 
 // appendCalls appends the list of tool calls, or null if there is none.
-func (x *exchange) appendCalls(b []byte, parts []serving.Part) []byte {
+func appendCalls(b []byte, id string, parts []serving.Part) []byte {
 	for i := range parts {
 		if parts[i].Tool != "" {
 			b = append(b, `[{"id":`...)
-			b = appendString(b, callID(x.id))
+			b = appendString(b, callID(id))
 			b = append(b, `,"index":0,"type":"function","function":{"name":`...)
 			b = appendString(b, parts[i].Tool)
 			b = append(b, `,"arguments":`...)
@@ -90,8 +90,8 @@ func (x *exchange) appendCalls(b []byte, parts []serving.Part) []byte {
 	return append(b, "null"...)
 }
 
-// callID returns the id of the tool call in the answer to a request. An answer has one at most.
-func callID(requestID string) string { return "call_" + requestID }
+// callID returns the id of the tool call in an answer. It has one at most.
+func callID(responseID string) string { return "call_" + responseID }
 
 // appendUsage appends what an answer is charged for.
 func appendUsage(b []byte, t tokens) []byte {

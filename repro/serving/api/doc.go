@@ -40,7 +40,8 @@
 // router keeps all of it for such a client instead. After [Config.WriteTimeout] its connection is
 // closed.
 //
-// The id of an answer is that of its request, which real engines do not know.
+// An answer has two ids, as in the original: that of the router, in the header X-Request-Id and the
+// router's log, and that of the engine, in the body.
 //
 // The package may import harness/sim, harness/fault, pacer, repro/serving, its engine, go-openai (for
 // the types that serving speaks), go-yaml and Prometheus' client libraries.

@@ -8,7 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"example.com/wedge/harness/sim"
-	"example.com/wedge/repro/serving/engine"
 )
 
 // metrics is what the pages of metrics show. Counters of HTTP are kept here, and those of requests
@@ -95,9 +94,6 @@ func (s *Server) workersCollector(plain bool) collector {
 
 // views reads what there is to be shown of all workers, at one instant.
 func (s *Server) views() []workerView {
-	if len(s.workers) == 0 {
-		return s.snapshotViews()
-	}
 	views := make([]workerView, len(s.workers))
 	s.w.Lock()
 	defer s.w.Unlock()
@@ -105,22 +101,6 @@ func (s *Server) views() []workerView {
 		s.view(i, &views[i])
 	}
 	return views
-}
-
-// snapshotViews is views for a stack that does not show its engines.
-func (s *Server) snapshotViews() []workerView {
-	v, c := s.stack.Snapshot(), s.stack.Config()
-	p := engine.Load{Bootstrap: v.Prefill.Bootstrap, PrefillWait: v.Prefill.Queue, Prefilling: v.Prefill.Running, Inflight: v.Prefill.Inflight,
-		PrefillKVTokens: v.Prefill.KVTokens, PrefillTokens: v.Prefill.Tokens}
-	d := engine.Load{Prealloc: v.Decode.Prealloc, Transfer: v.Decode.Transfer, DecodeWait: v.Decode.Queue, Running: v.Decode.Running,
-		DecodeKVTokens: v.Decode.KVTokens, DecodeTokens: v.Decode.Tokens}
-	s.w.Lock()
-	defer s.w.Unlock()
-	view := func(name string, kind engine.Kind, l engine.Load) workerView {
-		return workerView{name: name, kind: kind, model: s.model, account: s.metrics.books.account(name).copy(),
-			ranks: []rankView{{load: l, published: v.At, pool: poolOf(c, kind, &l)}}}
-	}
-	return []workerView{view("prefill-0", engine.KindPrefill, p), view("decode-0", engine.KindDecode, d)}
 }
 
 func (s *Server) workerCollector(i int) collector {

@@ -17,45 +17,12 @@ type stream struct {
 	chunks  chunks
 	usage   bool // is to be sent
 	defects serving.Defects
-	held    []serving.Part // taken already, and not sent
-	flushed bool           // the headers have been
-	due     sim.Instant    // when what is sent next was to be; 0: it is for the end to say
-}
-
-// gather is a proxy that keeps the answer to itself until it is complete, or for a while.
-func (st *stream) gather(ctx context.Context, most time.Duration) error {
-	until := sim.Never
-	if most > 0 {
-		until = st.arrived.Add(most)
-	}
-	for st.w.Now() < until {
-		part, _, err := st.h.Take()
-		if err != nil {
-			return err
-		}
-		st.held = append(st.held, part)
-		if ended(&part) {
-			return nil
-		}
-		if err := st.h.Wait(ctx, until); err != nil {
-			return err
-		}
-	}
-	return nil
+	flushed bool        // the headers have been
+	due     sim.Instant // when what is sent next was to be; 0: it is for the end to say
 }
 
 // ended says whether nothing comes after a part.
 func ended(p *serving.Part) bool { return p.Finish != "" || p.Error != nil || p.Cut }
-
-// take is Handle.Take, but for what has been taken before.
-func (st *stream) take() (serving.Part, sim.Instant, error) {
-	if len(st.held) > 0 {
-		part := st.held[0]
-		st.held = st.held[1:]
-		return part, st.w.Now(), nil
-	}
-	return st.h.Take()
-}
 
 // run sends the answer event by event. Its headers are due.
 func (st *stream) run(ctx context.Context) {
@@ -96,13 +63,13 @@ func (st *stream) send(ctx context.Context) (more sim.Instant, done bool, err er
 	defer st.giveBack(b)
 	for {
 		var part serving.Part
-		part, more, err = st.take()
+		part, more, err = st.h.Take()
 		*b = st.appendPart(*b, &part)
 		if ended(&part) {
 			st.end(ctx, *b)
 			return more, true, nil
 		}
-		last := err != nil || part.Tokens == 0 && len(st.held) == 0 || more > st.w.Now()
+		last := err != nil || part.Tokens == 0 || more > st.w.Now()
 		if !last && len(*b) < writeBytesMax {
 			continue
 		}
