@@ -86,7 +86,11 @@ func (e *episode) serve(t *testing.T) (baseURL string) {
 	if e.servers != nil {
 		e.servers(&cfg)
 	}
-	return serve(t, cfg, e.faults).url
+	s := serve(t, cfg, e.faults)
+	if e.held {
+		s.hold(t)
+	}
+	return s.url
 }
 
 // faultText is the fault as a scenario file has it.

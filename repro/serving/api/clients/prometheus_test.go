@@ -169,8 +169,11 @@ func TestIntegrationPrometheus(t *testing.T) {
 	const chats = `smg_http_requests_total{path="/v1/chat/completions",method="POST"}`
 	p.check(chats, "all", "3")
 	p.check(chats, "router", "3")
-	p.check(`sum by (job) (sglang:generation_tokens_total{engine_type="decode"})`, "all", "120")
-	p.check(`sum by (job) (sglang:time_to_first_token_seconds_count{engine_type="decode"})`, "all", "3")
+	for _, job := range []string{"all", "decode-0"} {
+		p.check(`sum by (job) (sglang:generation_tokens_total{engine_type="decode"})`, job, "120")
+		p.check(`sum by (job) (sglang:time_to_first_token_seconds_count{engine_type="decode"})`, job, "3")
+	}
+	p.check(`sum by (job) (sglang:prompt_tokens_total)`, "prefill-0", "12")
 }
 
 // check checks the one value of an expression for a job. "" wants anything but 0.

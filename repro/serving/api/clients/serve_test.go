@@ -3,10 +3,14 @@
 package clients
 
 import (
+	"context"
 	"io"
+	"net/http"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
@@ -68,6 +72,46 @@ func serve(t *testing.T, cfg serving.Config, faults []fault.Fault) *served {
 		}
 	})
 	return &served{stack, server, url}
+}
+
+// hold sends a request of the agent whom a fault keeps at the router, and waits until it is there. It
+// ends with the test.
+func (s *served) hold(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/chat/completions",
+		strings.NewReader(`{"model":"simulated","messages":[{"role":"user","content":"Hold."}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Wedge-Agent", holder)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			_ = resp.Body.Close()
+			t.Errorf("seed %d: the holder has an answer of status %d", seed, resp.StatusCode)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	for deadline := time.Now().Add(bound); s.gauge(t, "router_in_flight") == 0; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("seed %d: the holder is not at the router within %v", seed, bound)
+		}
+	}
+}
+
+func (s *served) gauge(t *testing.T, name string) float64 {
+	for _, g := range s.stack.Gauges() {
+		if g.Name == name {
+			return g.Value
+		}
+	}
+	t.Fatalf("no gauge %q", name)
+	return 0
 }
 
 // metrics returns the URLs of all /metrics by name.

@@ -151,8 +151,15 @@ func (t *turn) row(client, call string, race bool) string {
 	return fmt.Sprintf("| %s | %d | %s | %s | %s | %s |\n", client, t.Requests, t.arrived(race), t.Finish, charged, end)
 }
 
-// changing are the parts of messages that differ from run to run.
-var changing = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+// changing are the parts of messages that are nobody's business, or differ from run to run.
+var changing = []struct {
+	pattern *regexp.Regexp
+	by      string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
+	{regexp.MustCompile(`chatcmpl-\w+|\b[0-9a-f]{32}\b`), "ID"},
+	{regexp.MustCompile(`\b\d{12,}\b`), "NUMBER"},
+}
 
 func (p *problem) String() string {
 	var b strings.Builder
@@ -165,6 +172,9 @@ func (p *problem) String() string {
 			fmt.Fprintf(&b, ", %s `%s`", f.name, f.value)
 		}
 	}
-	message := changing.ReplaceAllString(p.Message, "ADDRESS")
+	message := p.Message
+	for _, c := range changing {
+		message = c.pattern.ReplaceAllString(message, c.by)
+	}
 	return b.String() + ": " + strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(message)
 }
