@@ -98,7 +98,7 @@ func refusalEpisodes() []episode {
 		{name: "status-429-retry-0", story: "Status 429 and `Retry-After: 0`.", call: callStream, faults: []fault.Fault{status(429, "0")}},
 		{name: "status-429-retry-1", story: "Status 429 and `Retry-After: 1`.", call: callStream, faults: []fault.Fault{status(429, "1")}},
 		{name: "status-503-retry-600", story: "Status 503 and `Retry-After: 600`, which is more than any client wants to wait.", call: callStream, faults: []fault.Fault{status(503, "600")}},
-		{name: "status-503-retry-date", story: "The same as a date.", call: callStream, faults: []fault.Fault{status(503, "date+600s")}},
+		{name: "status-503-retry-date", story: "The same as a date, but one of the servers' clock, which begins with the year 2026: to a client it is long past, and so nothing.", call: callStream, faults: []fault.Fault{status(503, "date+600s")}},
 	}
 }
 
