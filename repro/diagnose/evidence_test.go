@@ -190,7 +190,7 @@ func pinEvidence() *harness.Evidence {
 // went on half a minute ago.
 func pinnedAndReleased() *harness.Evidence {
 	b := stallOf("pin-watchdog-1", 30, 16, 400*s, 2*m).stream(9, 20*s, 0).headers(7, 90*s).slot(14, m).left(8).passed(40, 100*s).
-		gauges(0, 0, gauge(harness.GaugePrefillInflight, 8), gauge(harness.GaugePrefillQueue, 4), gauge(harness.GaugeDecodeKV, 0.1))
+		gauges(0, 0, gauge(harness.GaugePrefillInflight, 8), gauge(harness.GaugePrefillQueue, 4), gauge(harness.GaugeDecodeKV, 0.1), gauge(harness.GaugeEngineAborted, 8))
 	for i := range b.ev.Samples {
 		if x := &b.ev.Samples[i]; b.ev.At.Sub(x.At) < 25*s {
 			setValue(x, harness.GaugePrefillInflight, 0)

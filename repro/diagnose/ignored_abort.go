@@ -27,7 +27,7 @@ func ignoredAbort() cause {
 // zombies sums up the requests that the decode side has and no agent waits for.
 type zombies struct {
 	more float64 // on average, of the recent samples
-	part float64 // of the decode batch that they are
+	part float64 // of all that the decode side has
 	left int     // attempts that the agents have left in this run
 	made float64 // tokens a second that decode makes
 	got  float64 // and that arrive at most, both over the stall
@@ -37,8 +37,8 @@ func (r *reading) zombies() zombies {
 	g := &r.gauges
 	z := zombies{more: g.excess.mean}
 	z.left, _ = r.leftEarly()
-	if running := g.recent[decodeRunning].mean; running > 0 {
-		z.part = z.more / running
+	if all := z.more + float64(r.sides.Sent); all > 0 {
+		z.part = z.more / all
 	}
 	if s := &g.stall[decodeTokens]; s.ok() {
 		over := max(s.to.Sub(s.from), r.now.StalledFor).Seconds()
@@ -71,7 +71,7 @@ func judgeIgnoredAbort(r *reading, j *judgement) {
 		j.con("only %s requests more than the agents have out: engines notice a client that leaves some seconds late", num(z.more))
 		return
 	}
-	// A fifth of the batch begins to tell, and a third of it explains what the rest waits for.
+	// A fifth of them begins to tell, and a third explains what the rest waits for.
 	j.support(0.97 * min(1, 3*z.part))
 	j.beside = fmt.Sprintf("decode has %s requests more than the agents have out", num(z.more))
 	j.pro("the decode side had %s requests more than the agents had out on average, and at least %s, %s", num(z.more), num(g.excess.min), g.under)
@@ -87,6 +87,7 @@ func judgeIgnoredAbort(r *reading, j *judgement) {
 		if noticed := g.grown(engineAborted); 2*noticed < float64(stall) {
 			j.pro("engine_aborted_total grew by %s in the stall, while %s left", num(noticed), does(stall, "request", "was", "were"))
 		} else {
+			j.support(j.score / 2)
 			j.con("engine_aborted_total grew by %s in the stall, while %s left: aborts do arrive", num(noticed), does(stall, "request", "was", "were"))
 		}
 	}

@@ -38,8 +38,8 @@ func judgePinWatchdog(r *reading, j *judgement) {
 	if r.now.StalledFor > 0 {
 		part = min(1, p.inStall.Seconds()/r.now.StalledFor.Seconds())
 	}
-	// Half of the stall spent so is its explanation: after the release answers take their time.
-	j.support(0.97 * min(1, 2*part))
+	// A third of the stall spent so is its explanation: after the release answers take their time.
+	j.support(0.97 * min(1, 3*part))
 	j.beside = fmt.Sprintf("prefill stood still for %s with pinned entries and went on", secs(p.longest))
 	r.pinObservations(j)
 	j.pro("it went on by itself %s", times(p.ended))

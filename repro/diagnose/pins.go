@@ -59,11 +59,21 @@ func (p *pins) watch(s *stretch, at *harness.Sample, start sim.Instant) {
 	switch {
 	case inflight < 1 || at.Sent <= 0 || !waitsForPrefill(at):
 		*s = stretch{}
+	case noneAborted(at) && s.under:
+		s.to = at.At // slow transfers, so far: their entries have clients
+		s.from = at.At
 	case !s.under:
 		*s = stretch{from: at.At, to: at.At, tokens: tokens, least: inflight, under: true}
 	default:
 		s.to, s.least = at.At, min(s.least, inflight)
 	}
+}
+
+// noneAborted says whether the engines say that they have not aborted one request so far. Only an abort
+// pins an entry.
+func noneAborted(s *harness.Sample) bool {
+	n, ok := valueOf(s, harness.GaugeEngineAborted)
+	return ok && n == 0
 }
 
 // waitsForPrefill says whether requests that have all that decode has to give them wait for prefill:

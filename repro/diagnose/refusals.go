@@ -152,10 +152,28 @@ func (r *reading) serverErrors() int {
 	return n
 }
 
+// comingBack counts the calls that have been refused and have not been taken since, as far as can be
+// seen: no engine has them.
+func (r *reading) comingBack() int {
+	n := 0
+	for i := range r.calls {
+		switch c := &r.calls[i]; c.fate {
+		case fateBackoff:
+			n++
+		case fateFresh, fateOpen, fateUnanswered, fateAtRouter, fateNeverReached:
+			if c.Attempts > 1 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // refusedNow says whether most calls that have been sent have been refused before, or many of them
 // have, and come back at once again and again.
 func (r *reading) refusedNow() bool {
-	again, begun := r.retried()
+	_, begun := r.retried()
+	again := r.comingBack()
 	refused := r.now.Window.AttemptsStatus
 	return refused > 0 && again > 0 && (2*again >= begun || 4*again >= begun && refused >= hammering*again)
 }

@@ -86,7 +86,7 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 	case w.CallsCompleted > 0, w.AttemptsTimeout < r.aStorm() && 2*r.cutOff() < len(r.calls):
 		j.open(0.1, "the attempts of the next stall: do they outnumber the calls?")
 		j.con("%s completed in the same time", count(w.CallsCompleted, "call"))
-	case 2*r.pins.inStall >= r.now.StalledFor && r.pins.any():
+	case 4*r.pins.inStall >= r.now.StalledFor && r.pins.any():
 		j.open(0.2, "the attempts of a stall in which prefill works all the time: do they run into the limit too?")
 		j.con("prefill stood still for %s of the stall: what was cut off waited for that", secs(r.pins.inStall))
 	case r.engineStands():

@@ -103,7 +103,7 @@ const (
 	// crawlMax is how many tokens a second of each running request are too few to be decoding: the
 	// incident's servers make 9 with 96 in the batch.
 	crawlMax = 1.0
-	// zombieShare is the part of the decode batch that must belong to nobody for that to count: clients
+	// zombieShare is the part of what decode has that must belong to nobody for that to count: clients
 	// that leave are noticed a few seconds late by servers that are well.
 	zombieShare = 0.2
 	// waste is how many times the tokens that arrived the engine must have made to speak of waste.
