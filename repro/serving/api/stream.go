@@ -59,27 +59,27 @@ const writeBytesMax = 32 << 10
 // send writes all that is due, in one piece unless it is long. It returns when more will be due, and
 // whether the answer has been sent to its end. An error means that it will not be.
 func (st *stream) send(ctx context.Context) (more sim.Instant, done bool, err error) {
+	part, more, err := st.h.Take()
+	// Not before: many streams may be due at the same instant, and wait for each other in Take.
 	b := st.buffer()
 	defer st.giveBack(b)
 	for {
-		var part serving.Part
-		part, more, err = st.h.Take()
 		*b = st.appendPart(*b, &part)
 		if ended(&part) {
 			st.end(ctx, *b)
 			return more, true, nil
 		}
 		last := err != nil || part.Tokens == 0 || more > st.w.Now()
-		if !last && len(*b) < writeBytesMax {
-			continue
+		if last || len(*b) >= writeBytesMax {
+			if failed := st.flush(*b); failed != nil && err == nil {
+				err = failed
+			}
+			if last || err != nil {
+				return more, false, err
+			}
+			*b = (*b)[:0]
 		}
-		if failed := st.flush(*b); failed != nil && err == nil {
-			err = failed
-		}
-		if last || err != nil {
-			return more, false, err
-		}
-		*b = (*b)[:0]
+		part, more, err = st.h.Take()
 	}
 }
 
