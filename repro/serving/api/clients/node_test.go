@@ -5,7 +5,6 @@ package clients
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,17 +38,19 @@ func node(t *testing.T) client {
 
 // nodeProgram returns the Node that is installed with the client, or else the machine's.
 func nodeProgram(t *testing.T) string {
-	path, err := filepath.Abs(filepath.Join(nodeDir, "node_modules/.bin/node"))
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if errors.Is(err, os.ErrNotExist) { // there is none for this kind of machine
-		path, err = exec.LookPath("node")
+	t.Helper()
+	// Not node_modules/.bin/node: some versions of npm do not make that link.
+	found, err := filepath.Glob(filepath.Join(nodeDir, "node_modules/node-*/bin/node"))
+	if err == nil && len(found) > 0 {
+		found[0], err = filepath.Abs(found[0])
+	} else if err == nil { // there is none for this kind of machine
+		found = []string{""}
+		found[0], err = exec.LookPath("node")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return found[0]
 }
 
 func runNode(t *testing.T, baseURL, name string, patience time.Duration) []turn {
