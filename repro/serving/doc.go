@@ -1,41 +1,36 @@
-// Package serving simulates the servers behind an OpenAI-compatible API: a router, a prefill engine
-// and a decode engine that hand a request on to each other, after SGLang's split of the two. It is
-// a state machine on timers of a sim.World, so that one request costs a handful of events, whatever
-// the number of its tokens, and it is the same in virtual time and on the wall.
+// Package serving simulates the servers behind an OpenAI-compatible API: a router, and the engines of
+// package engine, after SGLang's router and its split of prefill and decode. It is a state machine on
+// timers of a sim.World, so that one request costs a handful of events, whatever the number of its
+// tokens, and it is the same in virtual time and on the wall.
 //
-// The life of a request:
+// What the router does with a request:
 //
-//	router        counted in; refused with 503 beyond the limit; a line in the log
-//	bootstrap     waits until decode has reserved KV memory and both engines have a request slot
-//	prefill_wait  waits for its turn, first come first served
-//	prefill       its prompt is computed, in chunks that several requests may share
-//	inflight      its KV memory travels to the decode engine
-//	decode_wait   waits for room in the running batch
-//	decode        in the running batch; each step of the batch makes a token of each request
-//	done          answered in full; a second line in the log
+//	a line in its log
+//	refused        too many are in flight (router.queued_max), or the prompt is longer than the model's context
+//	limiter        a token is to be had, or it waits in a queue for one
+//	dispatch       a prefill and a decode engine are chosen by the policy, among those that are healthy and whose
+//	               circuit is closed; both get the request at once, as two legs that their room ties together
+//	prefill leg    comes first: it is answered when its KV memory has arrived at decode
+//	decode leg     its first token brings the response headers, and the second line of the log
+//	answer         passed on token by token, or whole
 //
-// What this first form leaves out, on purpose and without getting in the way of it:
+// A leg that fails before the headers is answered with an error status if the request is not a stream;
+// the router tries again with another pair, up to five times. The leg of a stream is answered with
+// status 200 and an error event in it: of a prefill leg the router does not notice that, and of a
+// decode leg the client has to. While prefill is waited for, an answer of decode is put aside, however
+// bad. See RouterConfig for what bounds each of these, and for how earlier versions did it.
 //
-//   - The router gives a request to both engines at once. The prefill engine's bootstrap queue and the
-//     decode engine's prealloc queue then hold the same requests in the same order, since their
-//     handshake takes no time here. One queue stands for both, and both gauges read its length. As in
-//     the original, a head that does not fit holds up everybody behind it.
-//   - KV memory on the decode side is reserved for the prompt and the whole output at once, as if the
-//     output's length were known. So nothing is ever retracted, and a full pool shows as waits in
-//     bootstrap only.
-//   - There is one prefill engine and one decode engine, without a prefix cache.
-//   - A client that leaves is noticed at once, and its request ends at once in each stage, unless a
-//     fault says otherwise. The engine finishes the chunk or step under way all the same.
-//   - The first token becomes visible when the request joins the running batch, since the prefill
-//     engine has made it; until then there are no response headers either.
-//   - The queues' gauges are true at each instant. The originals freeze while an engine is stuck.
+// Engines name a request by ids of their own, which only they and the chunks of the answer have: no id
+// leads from the router's log to an engine's.
 //
-// A request's output is fixed when it arrives: how many tokens, which tool call. Its progress
-// between two changes of the running batch is a closed form (see batch), so that progress can be
-// asked for at any instant at the cost of a square root.
+// What a client sees of an answer is a view on the tokens that have been made, computed when somebody
+// looks: faults of streams and of connections change the view and not the engines' work, but for those
+// that break the connection. The tokens themselves are a closed form, see package engine.
+//
+// A request's output is fixed when it arrives: how many tokens, which tool call.
 //
 // [Client] is the servers' client in memory, a pacer.Backend. An HTTP front submits requests itself,
 // see [Stack.Submit] and [Handle].
 //
-// The package may import harness/sim, harness/fault, and for the types on the boundary pacer and go-openai.
+// The package may import harness/sim, harness/fault, engine, and for the types on the boundary pacer and go-openai.
 package serving

@@ -139,9 +139,11 @@ func instant() Config {
 	return c
 }
 
-// slots gives each request one second, whatever it asks for: 100 tokens in steps of 10 ms.
+// slots gives each request a little more than a second, whatever its prompt is: 20 ms of prefill and
+// 99 steps of 10 ms.
 func slots() Config {
 	c := instant()
+	c.Prefill.ChunkBase = 20 * time.Millisecond
 	c.Decode.RunningMax = 4
 	c.Decode.StepBase = 10 * time.Millisecond
 	c.Model.OutputTokens = 100
