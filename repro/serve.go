@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"strings"
+	"time"
 
 	"example.com/wedge/agents"
 	"example.com/wedge/harness/fault"
@@ -57,6 +58,10 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 		return nil, err
 	}
 	w := sim.NewWall(sim.WallOptions{Seed: s.Seed, Scale: o.Scale})
+	var epoch time.Time // of a clock that goes faster no date makes sense to a client
+	if o.Scale == 1 {
+		epoch = time.Now()
+	}
 	faults, err := fault.NewSet(w, s.Faults)
 	if err != nil {
 		return nil, fmt.Errorf("repro: %w", err)
@@ -71,7 +76,7 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	}
 	front, err := api.New(w, stack, api.Config{
 		HTTP2: o.HTTP2, Token: o.Token, Anywhere: o.Token != "",
-		WorkerPort: o.WorkerPort, MetricsAddress: o.MetricsListen,
+		Epoch: epoch, WorkerPort: o.WorkerPort, MetricsAddress: o.MetricsListen,
 		// A client that leaves in the midst of an answer is what the servers are there for, not news.
 		ErrorLog: log.New(io.Discard, "", 0),
 	})

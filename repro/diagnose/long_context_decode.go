@@ -48,6 +48,9 @@ func (r *reading) decodeHang() decodeHang {
 	g := &r.gauges
 	h := decodeHang{n: r.n[fateDecodeHung], running: g.recent[decodeRunning].mean, longestDone: r.now.Totals.PromptTokensMax}
 	rate, _, ok := g.recent[decodeTokens].rate()
+	if ok && rate == 0 && r.n[fateMoving] > 0 { // a step may take longer than the samples of late go back
+		rate, _, ok = g.stall[decodeTokens].rate()
+	}
 	if ok && rate > 0 && h.running >= 1 {
 		h.each = rate / h.running
 		h.crawls = h.each < crawlMax

@@ -3,7 +3,6 @@ package serving_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"testing"
 	"time"
 
@@ -49,83 +48,6 @@ func TestCalibration(t *testing.T) {
 			t.Errorf("%s: model %s %s, incident %s %s: off by more than %.0f%%", row.figure, model, row.unit, incident, row.unit, 100*errorMax)
 		}
 	}
-}
-
-// TestFit fits two models of decode to the incident's figures, a linear step time and a batch that is
-// capped at 64, and prints both beside them. The incident does not decide between them: the gap between
-// tokens at 96 concurrent requests would.
-func TestFit(t *testing.T) {
-	const errorMax = 0.15
-	linear := func(c *serving.Config) {
-		c.Router.QueuedMax = 0
-		c.Decode.StepBase, c.Decode.StepPerRequest, c.Decode.StepPerContextToken = 19_850*time.Microsecond, 980*time.Microsecond, 0
-	}
-	capped := func(c *serving.Config) { linear(c); c.Decode.RunningMax = 64 }
-	t.Logf("%4s %24s %24s %24s", "B", "incident", "linear 19.85+0.98·B ms", "capped at 64")
-	for _, row := range []struct {
-		clients  int
-		incident float64
-		unit     string
-		measure  func(t *testing.T, change func(c *serving.Config), clients int) float64
-	}{
-		{1, 50, "tok/s", rate},
-		{16, 5.1, "s mean, 128 tokens", burstMean},
-		{64, 812, "tok/s", rate},
-		{96, 845, "tok/s", rate},
-	} {
-		a, b := row.measure(t, linear, row.clients), row.measure(t, capped, row.clients)
-		offA, offB := a/row.incident-1, b/row.incident-1
-		t.Logf("%4d %18.4g %-5.5s %17.4g %+5.1f%% %17.4g %+5.1f%%", row.clients, row.incident, row.unit, a, 100*offA, b, 100*offB)
-		if math.Abs(offA) > errorMax || math.Abs(offB) > errorMax {
-			t.Errorf("%d concurrent: linear %.4g, capped %.4g, incident %.4g %s: off by more than %.0f%%", row.clients, a, b, row.incident, row.unit, 100*errorMax)
-		}
-	}
-	gap := func(change func(c *serving.Config)) float64 {
-		return 1000 * min(96, running(t, change, 96)) / rate(t, change, 96)
-	}
-	a, b := gap(linear), gap(capped)
-	t.Logf("%4d %24s %18.4g ms %20.4g ms between tokens, which would decide", 96, "-", a, b)
-	if a < 108 || a > 120 || b < 75 || b > 87 {
-		t.Errorf("gaps of %.4g and %.4g ms, want about 114 and 79-83", a, b)
-	}
-}
-
-// rate returns the tokens a second of so many concurrent requests.
-func rate(t *testing.T, change func(c *serving.Config), clients int) (tokensPerSecond float64) {
-	setup{cfg: change}.run(t, 1, func(p *play) {
-		for i := range clients {
-			p.s.Submit(streamed(fmt.Sprint(i), 512, 4000))
-		}
-		p.sleep(20 * time.Second)
-		const window = 40 * time.Second
-		before := p.gauge(serving.GaugeDecodeTokens)
-		p.sleep(window)
-		tokensPerSecond = (p.gauge(serving.GaugeDecodeTokens) - before) / window.Seconds()
-	})
-	return tokensPerSecond
-}
-
-// running returns how many of so many concurrent requests are in the batch.
-func running(t *testing.T, change func(c *serving.Config), clients int) (n float64) {
-	setup{cfg: change}.run(t, 1, func(p *play) {
-		for i := range clients {
-			p.s.Submit(streamed(fmt.Sprint(i), 512, 4000))
-		}
-		p.sleep(30 * time.Second)
-		n = p.gauge(serving.GaugeDecodeRunning)
-	})
-	return n
-}
-
-// burstMean returns how long so many requests of 128 tokens take on average that come at once.
-func burstMean(t *testing.T, change func(c *serving.Config), clients int) (seconds float64) {
-	setup{cfg: change}.run(t, 1, func(p *play) {
-		for _, a := range p.together(clients, func(int) openai.ChatCompletionRequest { return prompt(200, 128) }) {
-			p.must(a.err)
-			seconds += a.took().Seconds() / float64(clients)
-		}
-	})
-	return seconds
 }
 
 // one is a figure that is not a range.

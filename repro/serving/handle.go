@@ -40,7 +40,8 @@ type Handle struct {
 	comments int  // given out by Take
 	broken   bool // the event that is no JSON has been given out
 
-	severed bool // nothing gets through between client and servers any more
+	severed bool       // nothing gets through between client and servers any more
+	wake    *sim.Timer // of the wait under way; nil: there was none with an end so far
 	frozen  pacer.Progress
 }
 
@@ -111,8 +112,12 @@ func (h *Handle) Wait(ctx context.Context, until sim.Instant) error {
 // waitLocked waits for a change or an instant, with the monitor held.
 func (h *Handle) waitLocked(ctx context.Context, until sim.Instant, what string) error {
 	if until < sim.Never && !h.severed {
-		t := h.s.w.AfterFunc(until.Sub(h.s.now()), func() { h.r.changed.WakeAllLocked(h.s.w) })
-		defer t.Stop()
+		if d := until.Sub(h.s.now()); h.wake == nil {
+			h.wake = h.s.w.AfterFunc(d, func() { h.r.changed.WakeAllLocked(h.s.w) })
+		} else {
+			h.wake.Reset(d)
+		}
+		defer h.wake.Stop()
 	}
 	return h.r.changed.WaitLocked(ctx, h.s.w, what)
 }

@@ -12,47 +12,6 @@ import (
 	"example.com/wedge/repro/serving"
 )
 
-// TestBreaker follows the circuit breaker of a worker that fails, and then recovers.
-func TestBreaker(t *testing.T) {
-	su := setup{
-		cfg:    func(c *serving.Config) { unified(2)(c); c.Router.Policy = serving.RoundRobin },
-		faults: []fault.Fault{{ID: "f", Where: fault.Prefill, What: fault.Status, StatusCode: 500, Worker: "engine-0", To: 100 * time.Second}},
-	}
-	su.run(t, 1, func(p *play) {
-		n := 0
-		ask := func(requests int) (failed int) {
-			for range requests {
-				n++
-				if got := p.serve(p.ctx, whole(fmt.Sprint(n), 10, 1), time.Hour); got.err != nil {
-					failed++
-				}
-			}
-			return failed
-		}
-		is := func(what string, state serving.BreakerState, failed, want int) {
-			t.Helper()
-			if w := p.worker("engine-0"); w.Breaker != state || failed != want {
-				t.Errorf("%s, at %v: breaker %v, %d failed; want %v, %d", what, p.w.Now(), w.Breaker, failed, state, want)
-			}
-		}
-		is("nine failures in a row", serving.BreakerClosed, ask(18), 9)
-		is("the tenth opens it", serving.BreakerOpen, ask(2), 1)
-		is("the other worker has all", serving.BreakerOpen, ask(10), 0)
-		p.until(62 * time.Second)
-		is("half open, and one failure opens it again", serving.BreakerOpen, ask(2), 1)
-		p.until(125 * time.Second)
-		is("two successes", serving.BreakerHalfOpen, ask(4), 0)
-		is("the third closes it", serving.BreakerClosed, ask(2), 0)
-		w := p.worker("engine-0")
-		if w.Transitions != [3][3]int64{{0, 1, 0}, {0, 0, 2}, {1, 1, 0}} || w.Failures != 11 || w.Successes != 3 {
-			t.Errorf("%+v", w)
-		}
-		if n := p.gauge(serving.GaugeOpenBreakers); n != 0 {
-			t.Errorf("%v breakers are open", n)
-		}
-	})
-}
-
 // TestNoWorkers checks the answer when no circuit is closed: it comes at once, and is itself tried again.
 func TestNoWorkers(t *testing.T) {
 	su := setup{
@@ -78,7 +37,7 @@ func TestNoWorkers(t *testing.T) {
 		if n := p.gauge(serving.GaugeOpenBreakers); n != 1 {
 			t.Errorf("%v breakers are open, want 1", n)
 		}
-		p.atRestBut(serving.GaugeOpenBreakers)
+		p.restsBut(serving.GaugeOpenBreakers)
 	})
 }
 

@@ -174,10 +174,10 @@ func (p *play) gauge(name string) float64 {
 }
 
 // atRest checks that nothing is left of any request.
-func (p *play) atRest() { p.t.Helper(); p.atRestBut("") }
+func (p *play) atRest() { p.t.Helper(); p.restsBut("") }
 
-// atRestBut is atRest, but for one gauge.
-func (p *play) atRestBut(but string) {
+// restsBut is atRest, but for one gauge.
+func (p *play) restsBut(but string) {
 	p.t.Helper()
 	p.sleep(time.Second) // a step under way is finished without those who have left
 	for _, g := range p.s.Gauges() {

@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"slices"
 
 	"example.com/wedge/harness/sim"
@@ -65,6 +66,7 @@ func (p *pool) choose(r *request, draw *sim.Stream) *worker {
 // among chooses one of several usable workers by the policy.
 func (p *pool) among(r *request, draw *sim.Stream) *worker {
 	least, unbalanced := p.balance()
+	key := cmp.Or(r.User, r.ID) // without a name it is a prompt like no other
 	switch p.policy {
 	case RoundRobin:
 		p.turn++
@@ -96,11 +98,11 @@ func (p *pool) among(r *request, draw *sim.Stream) *worker {
 		}
 		return p.usable[i]
 	case ConsistentHashing:
-		return p.ranked(r.User, 0)
+		return p.ranked(key, 0)
 	case PrefixHash:
-		w := p.ranked(r.User, 0)
+		w := p.ranked(key, 0)
 		if unbalanced && w.active > least.active+p.s.cfg.Router.BalanceAbs {
-			w = p.ranked(r.User, 1)
+			w = p.ranked(key, 1)
 		}
 		return w
 	}

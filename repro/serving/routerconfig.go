@@ -48,12 +48,13 @@ type LimitConfig struct {
 type Policy string
 
 // The policies, by their names at SGLang's router. Bucket, PrefixHash, ConsistentHashing and CacheAware
-// know a prompt by its conversation only: requests of one [Request.User] share a prefix.
+// know a prompt by its conversation only: requests of one [Request.User] share a prefix, those without
+// one share it with no other.
 const (
 	Random            Policy = "random"
 	RoundRobin        Policy = "round_robin"
 	PowerOfTwo        Policy = "power_of_two"       // the less loaded of two
-	CacheAware        Policy = "cache_aware"        // where the conversation was last; the least loaded if out of balance, or for a new one
+	CacheAware        Policy = "cache_aware"        // where the conversation was last; for a new one where there are fewest; the least loaded if out of balance
 	Bucket            Policy = "bucket"             // by the length of the prompt; the least loaded if out of balance
 	Manual            Policy = "manual"             // a conversation stays where it was put at random
 	ConsistentHashing Policy = "consistent_hashing" // by the conversation

@@ -34,7 +34,7 @@ func (x *exchange) newChunks(id string, q *question) chunks {
 	head = append(head, `data: {"id":`...)
 	head = appendString(head, id)
 	head = append(head, `,"object":"chat.completion.chunk","created":`...)
-	head = strconv.AppendInt(head, x.arrived.Time().Unix(), 10)
+	head = strconv.AppendInt(head, x.calendar(x.arrived).Unix(), 10)
 	head = append(head, `,"model":`...)
 	head = appendString(head, x.model)
 	head = append(head, `,"choices":[`...)

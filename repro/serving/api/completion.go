@@ -43,7 +43,7 @@ func (x *exchange) appendCompletion(b []byte, id string, parts []serving.Part, f
 	b = append(b, `{"id":`...)
 	b = appendString(b, id)
 	b = append(b, `,"object":"chat.completion","created":`...)
-	b = strconv.AppendInt(b, x.arrived.Time().Unix(), 10)
+	b = strconv.AppendInt(b, x.calendar(x.arrived).Unix(), 10)
 	b = append(b, `,"model":`...)
 	b = appendString(b, x.model)
 	b = append(b, `,"choices":[{"index":0,"message":{"role":"assistant","content":`...)

@@ -24,6 +24,9 @@ type Config struct {
 	MetricsAddress string
 	// WorkerPort is the port of the first worker; the others follow. 0: any free ports.
 	WorkerPort int
+	// Epoch is the date of the world's instant 0 in headers and answers, so that clients that know the
+	// real date can make sense of a Retry-After that is one. Zero: the date that instants have in logs.
+	Epoch time.Time
 	// FlushInterval is how long a stream may hold back tokens that are due, so that several share a
 	// write. The first ones and the last ones are never held back. 0: 25 ms, but no more than 2 s of
 	// the world's clock, so that no sensible limit on silence takes a fast clock for a silent stream.

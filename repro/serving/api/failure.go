@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"example.com/wedge/repro/serving"
 )
@@ -76,10 +75,8 @@ func (x *exchange) refusal(r *serving.Refusal) *failure {
 		f.shape, f.code = shapeRouter, r.Code
 	}
 	f.retryAfter = r.RetryAfter
-	if after, ok := strings.CutPrefix(r.RetryAfter, "date+"); ok {
-		if d, err := time.ParseDuration(after); err == nil {
-			f.retryAfter = x.w.Now().Add(d).Time().Format(http.TimeFormat)
-		}
+	if date, err := http.ParseTime(r.RetryAfter); err == nil {
+		f.retryAfter = date.Add(x.shift).Format(http.TimeFormat)
 	}
 	return f
 }

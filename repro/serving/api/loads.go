@@ -94,7 +94,7 @@ func (x *exchange) sections() (wanted []string, unknown string) {
 
 // loadsOf is what a worker shows, with the monitor held.
 func (s *Server) loadsOf(w *engine.Worker, sections []string) loads {
-	out := loads{Timestamp: s.w.Now().Time().Format("2006-01-02T15:04:05.000000-07:00"), Version: engineVersion, Ranks: w.Ranks()}
+	out := loads{Timestamp: s.calendar(s.w.Now()).Format("2006-01-02T15:04:05.000000-07:00"), Version: engineVersion, Ranks: w.Ranks()}
 	for rank := range w.Ranks() {
 		load, at := w.Published(rank)
 		one := s.rankLoad(w.Kind, &load, at, rank)
@@ -113,7 +113,7 @@ func (s *Server) rankLoad(kind engine.Kind, l *engine.Load, at sim.Instant, rank
 	waiting := l.Bootstrap + l.PrefillWait + l.Prealloc + l.Transfer + l.DecodeWait + l.Retracted
 	running := runningOf(kind, l)
 	return rankLoad{
-		Rank: rank, Timestamp: float64(at.Time().UnixMicro()) / 1e6,
+		Rank: rank, Timestamp: float64(s.calendar(at).UnixMicro()) / 1e6,
 		Running: running, Waiting: waiting, Total: running + waiting,
 		UsedTokens: p.used, TotalTokens: p.used + l.PendingTokens, TokensMax: p.size, Usage: p.usage(),
 		RunningMax: p.runningMax,

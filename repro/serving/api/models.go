@@ -32,7 +32,7 @@ func (x *exchange) appendModel(b []byte) []byte {
 	b = append(b, `{"id":`...)
 	b = appendString(b, x.model)
 	b = append(b, `,"object":"model","created":`...)
-	b = strconv.AppendInt(b, x.since.Time().Unix(), 10)
+	b = strconv.AppendInt(b, x.calendar(x.since).Unix(), 10)
 	b = append(b, `,"owned_by":"sglang","root":`...)
 	b = appendString(b, x.model)
 	b = append(b, `,"parent":null,"max_model_len":`...)

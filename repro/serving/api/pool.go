@@ -20,9 +20,9 @@ func poolOf(c serving.Config, kind engine.Kind, l *engine.Load) pool {
 	case engine.KindPrefill:
 		return pool{size: c.Prefill.KVTokens, used: l.PrefillKVTokens, runningMax: c.Prefill.RequestsMax}
 	case engine.KindDecode:
-		return pool{size: c.Decode.KVTokens, used: l.DecodeKVTokens, runningMax: c.Decode.RunningMax}
+		return pool{size: c.Decode.KVTokens, used: l.DecodeKVTokens + l.StarvedKVTokens, runningMax: c.Decode.RunningMax}
 	}
-	return pool{size: c.Decode.KVTokens, used: l.PrefillKVTokens + l.DecodeKVTokens, runningMax: c.Decode.RunningMax}
+	return pool{size: c.Decode.KVTokens, used: l.PrefillKVTokens + l.DecodeKVTokens + l.StarvedKVTokens, runningMax: c.Decode.RunningMax}
 }
 
 // runningOf returns the requests in the batch under way.

@@ -26,6 +26,7 @@ type Server struct {
 	vllm    bool             // the flavor
 	workers []*engine.Worker // in their order
 	since   sim.Instant      // when it was made
+	shift   time.Duration    // from the date that instants have in logs to that which clients see
 	hold    time.Duration    // the flush interval on the world's clock
 	routes  *routes
 	types   headerValues
@@ -60,6 +61,9 @@ func New(w *sim.Wall, stack *serving.Stack, cfg Config) (*Server, error) {
 		ids:     w.Stream("api", "request ids"),
 		routes:  newRoutes(),
 		types:   headerValues{[]string{"application/json"}, []string{"text/event-stream"}, []string{"chunked"}},
+	}
+	if !cfg.Epoch.IsZero() {
+		s.shift = cfg.Epoch.Sub(sim.Instant(0).Time())
 	}
 	s.metrics = newMetrics(s)
 	s.life, s.cut = context.WithCancelCause(context.Background())
@@ -122,8 +126,11 @@ type date struct {
 	values []string
 }
 
+// calendar returns the date of an instant as clients see it.
+func (s *Server) calendar(at sim.Instant) time.Time { return at.Time().Add(s.shift) }
+
 func (s *Server) date(now sim.Instant) []string {
-	t := now.Time()
+	t := s.calendar(now)
 	d := s.dates.Load()
 	if d == nil || d.second != t.Unix() { // several may find it so: they make the same
 		d = &date{t.Unix(), []string{t.Format(http.TimeFormat)}}
