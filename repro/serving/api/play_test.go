@@ -92,11 +92,11 @@ func (p *play) eventually(what string, holds func() bool) {
 
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for !holds() {
 		if ctx.Err() != nil {
-			t.Fatalf("seed %d: not within 10s: %s", seed, what)
+			t.Fatalf("seed %d: not within a minute: %s", seed, what)
 		}
 		runtime.Gosched()
 	}
