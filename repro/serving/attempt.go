@@ -1,10 +1,7 @@
 package serving
 
 import (
-	"cmp"
 	"net/http"
-	"strings"
-	"time"
 
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
@@ -67,12 +64,6 @@ func (s *Stack) dispatch(r *request) {
 	if p != nil && a.r != nil {
 		p.engine.Submit(&a.prefill)
 	}
-}
-
-// noWorker is the answer if all workers of a kind are unhealthy, or their circuits open.
-func noWorker(kind string) *Refusal {
-	return own(http.StatusServiceUnavailable, "server_selection_failed",
-		"No available servers: No available "+kind+" workers (all circuits open or unhealthy)")
 }
 
 // fill makes the legs and what is asked of them. The engines give them ids of their own, which only
@@ -236,48 +227,6 @@ func (a *attempt) reset() {
 	a.s.end(r, phaseAborted, Left)
 }
 
-// inBand is a failure as an event of a stream.
-func inBand(f *engine.Failure) *Refusal {
-	return &Refusal{Status: f.Status, Message: f.Message, Type: f.Type}
-}
-
-// stopFailure is what an engine fails with because of a fault.
-func stopFailure(status int) *engine.Failure {
-	f := &engine.Failure{Status: status, Message: "Internal error of the engine", Type: "INTERNAL_SERVER_ERROR"}
-	if status != http.StatusInternalServerError {
-		f.Type = strings.ToUpper(strings.ReplaceAll(http.StatusText(status), " ", "_"))
-		f.Message = cmp.Or(http.StatusText(status), "error")
-	}
-	return f
-}
-
-// upstream is the router's answer for a leg that has failed. Without prefill engines it is the
-// engine's own.
-func (a *attempt) upstream(side string, f *engine.Failure) *Refusal {
-	if a.p == nil {
-		return refusal(f.Status, f.Message)
-	}
-	status, kind := f.Status, "error"
-	switch {
-	case status == http.StatusInternalServerError:
-		kind = "internal_error"
-	case status == http.StatusServiceUnavailable:
-		kind = "unavailable"
-	case status == http.StatusBadRequest:
-		kind = "bad_request"
-	case status >= 500:
-		status, kind = http.StatusBadGateway, "server_error"
-	}
-	return own(status, side+"_"+kind, f.Message)
-}
-
-// giveUp closes the calls of an attempt.
-func (s *Stack) giveUp(a *attempt) {
-	a.r = nil
-	a.abort()
-	s.release(a)
-}
-
 // abort closes the calls to the engines.
 func (a *attempt) abort() {
 	if stage, _ := a.prefill.Stage(); stage != engine.StageNone {
@@ -286,48 +235,4 @@ func (a *attempt) abort() {
 	if stage, _ := a.decode.Stage(); stage != engine.StageNone {
 		a.d.engine.Abort(&a.decode)
 	}
-}
-
-// failed is what the router does with an error before the response headers: it tries again, or passes
-// it on.
-func (s *Stack) failed(r *request, e *Refusal) {
-	if a := r.a; a != nil {
-		r.a = nil
-		s.giveUp(a)
-		s.queued++
-	}
-	c := &s.cfg.Router.Retry
-	if !retried(e.Status) || r.attempts >= c.AttemptsMax {
-		if retried(e.Status) {
-			s.counts.exhausted++
-		}
-		r.phase = phaseBackoff // it is the router's own again
-		s.refuse(r, e)
-		return
-	}
-	wait := c.wait(r.attempts)
-	draw := s.w.Stream("router/backoff", r.ID).At(r.attempts)
-	wait += time.Duration(float64(wait) * c.Jitter * (2*draw.Float64() - 1))
-	s.counts.backoff(r.attempts, wait)
-	r.enter(phaseBackoff)
-	s.engines.Schedule(s.now().Add(wait), &r.timer)
-}
-
-// retried says whether the router tries again after an answer.
-func retried(status int) bool {
-	switch status {
-	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
-		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
-}
-
-// wait returns how long the wait after the n-th attempt is, before its jitter.
-func (c *RetryConfig) wait(n int) time.Duration {
-	d := float64(c.Backoff)
-	for ; n > 1 && d < float64(c.BackoffMax); n-- {
-		d *= c.Factor
-	}
-	return min(time.Duration(d), c.BackoffMax)
 }

@@ -24,6 +24,9 @@ type served struct {
 	content          string
 	tool, arguments  string
 	finish           openai.FinishReason
+	inBand           *serving.Refusal // the answer ended with this event
+	cut              bool             // the body ended early
+	comments         int
 	err              error
 }
 
@@ -44,7 +47,7 @@ func (p *play) serve(ctx context.Context, q serving.Request, every time.Duration
 			out.err = err
 			return out
 		}
-		if part.Tokens == 0 && part.Finish == "" && promised < sim.Never {
+		if part.Tokens == 0 && part.Comments == 0 && part.Finish == "" && part.Error == nil && !part.Cut && promised < sim.Never {
 			p.t.Errorf("at %v: nothing is due, %v was said", p.w.Now(), promised)
 		}
 		promised = more
@@ -56,8 +59,9 @@ func (p *play) serve(ctx context.Context, q serving.Request, every time.Duration
 		out.content += part.Content
 		out.tool += part.Tool
 		out.arguments += part.Arguments
-		if part.Finish != "" {
-			out.finish = part.Finish
+		out.comments += part.Comments
+		if part.Finish != "" || part.Error != nil || part.Cut {
+			out.finish, out.inBand, out.cut = part.Finish, part.Error, part.Cut
 			return out
 		}
 		if out.err = h.Wait(ctx, max(more, min(sim.Never, p.w.Now().Add(every)))); out.err != nil {

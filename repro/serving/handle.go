@@ -137,30 +137,6 @@ func (h *Handle) sever() {
 	h.r.changed.WakeAllLocked(h.s.w)
 }
 
-// Part is a stretch of an answer. Its texts are slices of texts that are shared by many.
-type Part struct {
-	Tokens    int                 // output tokens in it
-	Reasoning string              // comes first in an answer
-	Content   string              // comes after the reasoning
-	Tool      string              // name of the tool, in the part that the call begins in
-	Arguments string              // of the tool call, which comes last
-	Finish    openai.FinishReason // of the whole answer, in its last part; empty: more is to come
-
-	// What faults do to the answer.
-	Comments  int      // SSE comments that are due before the rest of the part
-	Malformed bool     // the last event of the part is to be written as broken JSON
-	Error     *Refusal // ends the answer: an error event after the rest of the part, then [DONE]; nil: none
-	Cut       bool     // the body ends after the part, without finish reason and [DONE]
-}
-
-// Defects is what faults do to the end of an answer. The zero value is nothing.
-type Defects struct {
-	NoDone        bool // [DONE] is not sent
-	OpenAfterDone bool // the body stays open after [DONE]
-	NoUsage       bool // no usage, though it was asked for
-	TruncateCall  bool // the arguments of the tool call end early
-}
-
 // Defects returns what is wrong with the end of the answer. It is known once there are headers.
 func (h *Handle) Defects() Defects {
 	h.s.w.Lock()
@@ -270,40 +246,3 @@ func (s *Stack) abandon(r *request) {
 	}
 	s.end(r, phaseAborted, Left)
 }
-
-// Progress says what has reached the client by now, with the monitor held. Bytes and events are those
-// of a stream with an event for each token.
-func (h *Handle) Progress() pacer.Progress {
-	if h.severed {
-		return h.frozen
-	}
-	h.s.enter()
-	r := &h.r
-	var p pacer.Progress
-	if tokens, last := r.seen(); tokens > 0 {
-		p.Tokens, p.LastByte, p.LastEvent, p.LastToken = tokens, last, last, last
-		p.Events = 1 + tokens // the first has the role
-		if r.closed && !r.cut && r.inBand == nil {
-			p.Events += 2 // finish and usage
-		}
-	}
-	if r.closed && r.inBand != nil {
-		p.Events++
-		_, until := r.held(h.s.now())
-		p.LastByte = max(r.closedAt, until)
-		p.LastEvent = p.LastByte
-	}
-	p.Bytes = int64(p.Events)*eventBytes + int64(p.Tokens)*pacer.BytesPerToken
-	if n, last := r.comments(); n > 0 {
-		p.Bytes += int64(n) * commentBytes
-		p.LastByte = last
-	}
-	return p
-}
-
-const (
-	// eventBytes is what an event has besides its text: the frame, ids and nulls of a chunk.
-	eventBytes = 232
-	// commentBytes is the size of a comment such as ": keep-alive" with its line breaks.
-	commentBytes = 14
-)

@@ -74,11 +74,36 @@ func TestFaults(t *testing.T) {
 		{"stream-reset-0", fault.Fault{Where: fault.Stream, What: fault.Reset}},
 		{"stream-reset-1", fault.Fault{Where: fault.Stream, What: fault.Reset, AfterTokens: 1}},
 		{"stream-reasoning", fault.Fault{Where: fault.Stream, What: fault.Reasoning, Delay: 2 * time.Second}},
+		{"connection-keepalive-race", fault.Fault{Where: fault.Connection, What: fault.KeepAliveRace}},
+		{"connection-hang", fault.Fault{Where: fault.Connection, What: fault.Hang}},
+		{"connection-blackhole", fault.Fault{Where: fault.Connection, What: fault.Blackhole}},
+		{"connection-buffer", fault.Fault{Where: fault.Connection, What: fault.Buffer}},
+		{"connection-buffer-for", fault.Fault{Where: fault.Connection, What: fault.Buffer, Delay: 2 * time.Second}},
+		{"router-lose-reply", fault.Fault{Where: fault.Router, What: fault.LoseReply}},
+		{"router-mispair", fault.Fault{Where: fault.Router, What: fault.Mispair}},
+		{"bootstrap-hang", fault.Fault{Where: fault.Bootstrap, What: fault.Hang}},
+		{"prefill-status", fault.Fault{Where: fault.Prefill, What: fault.Status, StatusCode: 500}},
+		{"transfer-status", fault.Fault{Where: fault.Transfer, What: fault.Status, StatusCode: 500}},
+		{"decode-drop", fault.Fault{Where: fault.Decode, What: fault.Drop}},
+		{"decode-slow", fault.Fault{Where: fault.Decode, What: fault.Slow, Factor: 3}},
+		{"decode-ignore-abort", fault.Fault{Where: fault.Decode, What: fault.IgnoreAbort}},
+		{"stream-silence-in-content", fault.Fault{Where: fault.Stream, What: fault.Silence, In: fault.InContent, AfterTokens: 10}},
+		{"stream-comments", fault.Fault{Where: fault.Stream, What: fault.Comments, AfterTokens: 40, Every: time.Second}},
+		{"stream-comments-0", fault.Fault{Where: fault.Stream, What: fault.Comments}},
+		{"stream-error", fault.Fault{Where: fault.Stream, What: fault.Error, AfterTokens: 40, StatusCode: 503}},
+		{"stream-error-0", fault.Fault{Where: fault.Stream, What: fault.Error, StatusCode: 500}},
+		{"stream-cut", fault.Fault{Where: fault.Stream, What: fault.Cut, AfterTokens: 40}},
+		{"stream-cut-0", fault.Fault{Where: fault.Stream, What: fault.Cut}},
+		{"stream-malformed", fault.Fault{Where: fault.Stream, What: fault.Malformed, AfterTokens: 40}},
+		{"stream-malformed-0", fault.Fault{Where: fault.Stream, What: fault.Malformed}},
+		{"stream-no-done", fault.Fault{Where: fault.Stream, What: fault.NoDone}},
+		{"stream-open-after-done", fault.Fault{Where: fault.Stream, What: fault.OpenAfterDone}},
+		{"stream-no-usage", fault.Fault{Where: fault.Stream, What: fault.NoUsage}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			su := setup{}
 			if row.fault.What != "" {
-				row.fault.ID, row.fault.Nth = "f", 2 // the second of the three
+				row.fault.ID, row.fault.Only = "f", 2 // the second of the three
 				su.faults = []fault.Fault{row.fault}
 			}
 			inBothWorlds(t, su, 1, func(p *play) {
