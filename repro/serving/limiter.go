@@ -107,10 +107,11 @@ func (l *limiter) arm() {
 		if limit := l.config().QueueTimeout; limit > 0 {
 			at = r.since.Add(limit)
 		}
-		wait := max(0, (1-l.tokens)/l.perSecond()) // seconds
-		if full := l.filledAt.Add(seconds(wait)); full < at {
-			at = full
+		full := l.filledAt
+		if l.tokens < almostOne {
+			full = full.Add(seconds((1 - l.tokens) / l.perSecond()))
 		}
+		at = min(at, full)
 	}
 	l.s.engines.Schedule(at, &l.timer)
 }

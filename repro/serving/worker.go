@@ -130,5 +130,9 @@ func (s *Stack) armHealthCheck() {
 	s.engines.Schedule(sim.Instant(int64(every)*(int64(s.now())/int64(every)+1)), &s.probe)
 }
 
-// seconds is a length of time given in seconds, rounded up to a nanosecond.
-func seconds(x float64) time.Duration { return time.Duration(x*1e9) + 1 }
+// seconds is a length of time given in seconds, rounded up to a nanosecond. What is longer than a year is
+// a year.
+func seconds(x float64) time.Duration {
+	const year = 365 * 24 * time.Hour
+	return time.Duration(min(x, year.Seconds())*1e9) + 1
+}
