@@ -134,9 +134,13 @@ func TestStuckQueueIsHealthy(t *testing.T) {
 	})
 }
 
-// TestHungChunkIsUnhealthy checks that an engine whose chunk never ends is out of service for ever.
+// TestHungChunkIsUnhealthy checks that an engine whose chunk never ends is out of service as long as
+// nobody gives up on the request: for ever, if decode does not.
 func TestHungChunkIsUnhealthy(t *testing.T) {
-	su := setup{faults: []fault.Fault{{ID: "f", Where: fault.Prefill, What: fault.Hang, Times: 1}}}
+	su := setup{
+		cfg:    func(c *serving.Config) { c.Transfer.WaitingTimeout = 0 },
+		faults: []fault.Fault{{ID: "f", Where: fault.Prefill, What: fault.Hang, Times: 1}},
+	}
 	su.run(t, 1, func(p *play) {
 		p.s.Submit(serving.Request{ID: "r", Prompt: serving.Prompt{Tokens: 100}, Stream: true})
 		p.sleep(20 * time.Minute)
