@@ -47,42 +47,16 @@ func Preset(name string) (Config, error) {
 // Default returns the servers of the incident (I-1), with times fitted to its figures (I-8). The fit
 // is printed by TestCalibration. Settings that the incident says nothing of are those of SGLang.
 func Default() Config {
+	e := engine.Default()
 	return Config{
-		Mode:   engine.PD,
-		Flavor: SGLang,
-		Router: defaultRouter(),
-		Prefill: engine.PrefillConfig{
-			Workers:          1,
-			Ranks:            1,
-			LoadBalance:      engine.FollowRoom,
-			ChunkTokens:      8192,
-			ChunkBase:        30 * time.Millisecond,
-			PerToken:         165 * time.Microsecond,
-			PerTokenPair:     time.Nanosecond,
-			RequestsMax:      192,
-			KVTokens:         2_000_000,
-			BootstrapTimeout: 300 * time.Second,
-		},
-		Transfer: engine.TransferConfig{
-			Latency:        20 * time.Millisecond,
-			PerToken:       2 * time.Microsecond,
-			WaitingTimeout: 300 * time.Second,
-		},
-		Decode: engine.DecodeConfig{
-			Workers:             1,
-			Ranks:               1,
-			LoadBalance:         engine.RoundRobin,
-			RunningMax:          96,
-			RequestsMax:         192,
-			KVTokens:            4_000_000,
-			ReserveTokens:       512,
-			ClipTokens:          4096,
-			StepBase:            19_500 * time.Microsecond,
-			StepPerRequest:      970 * time.Microsecond,
-			StepPerContextToken: 30 * time.Nanosecond,
-		},
-		Abort:  engine.AbortConfig{Detect: engine.DetectPoll, Poll: 4 * time.Second, Lag: 2 * time.Second},
-		Gauges: engine.GaugesConfig{EverySteps: 40, IdleEvery: 30 * time.Second},
+		Mode:     e.Mode,
+		Flavor:   SGLang,
+		Router:   defaultRouter(),
+		Prefill:  e.Prefill,
+		Transfer: e.Transfer,
+		Decode:   e.Decode,
+		Abort:    e.Abort,
+		Gauges:   e.Gauges,
 		Model: ModelConfig{
 			ID:               "simulated",
 			ContextTokensMax: 262_144,

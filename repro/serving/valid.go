@@ -12,10 +12,9 @@ import (
 // Bounds of what is taken for meant. They keep every product of a count and a duration that the
 // engines form within 64 bits.
 const (
-	countLimit   = 100_000
-	workersLimit = 1_000
-	tokensLimit  = 10_000_000
-	kvLimit      = 1_000_000_000
+	countLimit  = 100_000
+	tokensLimit = 10_000_000
+	kvLimit     = 1_000_000_000
 )
 
 // Validate says what is wrong with the configuration in one line that starts with the field's path,
@@ -25,6 +24,13 @@ func (c *Config) Validate() error {
 		if _, err := Preset(c.Preset); err != nil {
 			return fmt.Errorf("preset: %s", strings.TrimPrefix(err.Error(), "serving: preset "))
 		}
+	}
+	engines := c.engines()
+	if err := engines.Validate(); err != nil {
+		return err
+	}
+	if c.Abort.Detect == engine.DetectPoll && c.Abort.Poll == 0 {
+		return fmt.Errorf("abort.poll: 0s, want how often an engine looks, since abort.detect is %s", c.Abort.Detect)
 	}
 	for _, check := range [...]func() error{c.validNames, c.validCounts, c.validDurations, c.validNumbers} {
 		if err := check(); err != nil {
@@ -39,14 +45,12 @@ func (c *Config) Validate() error {
 
 func (c *Config) validNames() error {
 	policies := []string{string(Random), string(RoundRobin), string(PowerOfTwo), string(CacheAware), string(Bucket), string(Manual), string(ConsistentHashing), string(PrefixHash)}
-	balances := []string{string(engine.FollowRoom), string(engine.RoundRobin)}
 	for _, n := range []struct {
 		field string
 		value string
 		names []string
 		empty bool // is allowed
 	}{
-		{"mode", string(c.Mode), []string{string(engine.PD), string(engine.Unified)}, false},
 		{"flavor", string(c.Flavor), []string{string(SGLang), string(VLLM)}, false},
 		{"router.policy", string(c.Router.Policy), policies, false},
 		{"router.prefill_policy", string(c.Router.PrefillPolicy), policies, true},
@@ -54,9 +58,6 @@ func (c *Config) validNames() error {
 		{"router.legs", string(c.Router.Legs), []string{string(PrefillFirst), string(Join)}, false},
 		{"router.drop_upstream", string(c.Router.DropUpstream), []string{string(DropNow), string(DropNextToken)}, false},
 		{"router.log_latency", string(c.Router.LogLatency), []string{string(LatencyMicroseconds), string(LatencyText)}, false},
-		{"prefill.load_balance", string(c.Prefill.LoadBalance), balances, false},
-		{"decode.load_balance", string(c.Decode.LoadBalance), balances, false},
-		{"abort.detect", string(c.Abort.Detect), []string{string(engine.DetectNow), string(engine.DetectPoll), string(engine.DetectNextToken), string(engine.DetectNever)}, true},
 	} {
 		if !slices.Contains(n.names, n.value) && !(n.empty && n.value == "") {
 			last := len(n.names) - 1
@@ -82,20 +83,6 @@ func (c *Config) validCounts() error {
 		{"router.breaker.successes", c.Router.Breaker.Successes, 1, countLimit},
 		{"router.health.misses", c.Router.Health.Misses, 1, countLimit},
 		{"router.health.hits", c.Router.Health.Hits, 1, countLimit},
-		{"prefill.workers", c.Prefill.Workers, 1, workersLimit},
-		{"prefill.ranks", c.Prefill.Ranks, 1, workersLimit},
-		{"prefill.chunk_tokens", c.Prefill.ChunkTokens, 1, tokensLimit},
-		{"prefill.requests_max", c.Prefill.RequestsMax, 0, countLimit},
-		{"prefill.kv_tokens", c.Prefill.KVTokens, 1, kvLimit},
-		{"decode.workers", c.Decode.Workers, 1, workersLimit},
-		{"decode.ranks", c.Decode.Ranks, 1, workersLimit},
-		{"decode.running_max", c.Decode.RunningMax, 1, countLimit},
-		{"decode.requests_max", c.Decode.RequestsMax, 0, countLimit},
-		{"decode.queued_max", c.Decode.QueuedMax, 0, countLimit},
-		{"decode.kv_tokens", c.Decode.KVTokens, 1, kvLimit},
-		{"decode.reserve_tokens", c.Decode.ReserveTokens, 0, tokensLimit},
-		{"decode.clip_tokens", c.Decode.ClipTokens, 0, tokensLimit},
-		{"gauges.every_steps", c.Gauges.EverySteps, 1, countLimit},
 		{"model.context_tokens_max", c.Model.ContextTokensMax, 2, tokensLimit},
 		{"model.output_tokens", c.Model.OutputTokens, 1, tokensLimit},
 		{"model.reasoning_tokens", c.Model.ReasoningTokens, 0, c.Model.OutputTokens},
@@ -121,27 +108,10 @@ func (c *Config) validDurations() error {
 		{"router.breaker.open", c.Router.Breaker.Open, long},
 		{"router.health.every", c.Router.Health.Every, long},
 		{"router.health.timeout", c.Router.Health.Timeout, long},
-		{"prefill.chunk_base", c.Prefill.ChunkBase, time.Hour},
-		{"prefill.per_token", c.Prefill.PerToken, time.Second},
-		{"prefill.per_token_pair", c.Prefill.PerTokenPair, time.Millisecond},
-		{"prefill.bootstrap_timeout", c.Prefill.BootstrapTimeout, long},
-		{"transfer.latency", c.Transfer.Latency, time.Hour},
-		{"transfer.per_token", c.Transfer.PerToken, time.Second},
-		{"transfer.waiting_timeout", c.Transfer.WaitingTimeout, long},
-		{"decode.step_base", c.Decode.StepBase, time.Hour},
-		{"decode.step_per_request", c.Decode.StepPerRequest, time.Minute},
-		{"decode.step_per_context_token", c.Decode.StepPerContextToken, time.Millisecond},
-		{"abort.poll", c.Abort.Poll, long},
-		{"abort.lag", c.Abort.Lag, long},
-		{"abort.pin_release_after", c.Abort.PinReleaseAfter, long},
-		{"gauges.idle_every", c.Gauges.IdleEvery, long},
 	} {
 		if d.value < 0 || d.value > d.max {
 			return fmt.Errorf("%s: %v, want a duration from 0s to %v", d.field, d.value, d.max)
 		}
-	}
-	if c.Abort.Detect == engine.DetectPoll && c.Abort.Poll == 0 {
-		return fmt.Errorf("abort.poll: 0s, want how often an engine looks, since abort.detect is %s", c.Abort.Detect)
 	}
 	return nil
 }
