@@ -41,17 +41,6 @@ func (p *play) async(q serving.Request, out *served) *sim.Process {
 // until waits for an instant.
 func (p *play) until(at time.Duration) { p.sleep(at - time.Duration(p.w.Now())) }
 
-// worker returns what the router knows of a worker.
-func (p *play) worker(name string) serving.WorkerView {
-	for _, w := range p.s.Router().Workers {
-		if w.Name == name {
-			return w
-		}
-	}
-	p.t.Fatalf("no worker %q", name)
-	return serving.WorkerView{}
-}
-
 // TestLegs checks for which of its two legs the router waits, when one of them fails.
 func TestLegs(t *testing.T) {
 	prefillFails := []fault.Fault{{ID: "f", Where: fault.Prefill, What: fault.Status, StatusCode: 500}}
@@ -102,52 +91,6 @@ func TestLegs(t *testing.T) {
 				if at := time.Duration(got.endAt); at.Truncate(s) != row.at {
 					t.Errorf("ended at %v, want %v", at, row.at)
 				}
-				p.atRest()
-			})
-		})
-	}
-}
-
-// TestRequestTimeout has an answer that takes too long: its body ends where it is.
-func TestRequestTimeout(t *testing.T) {
-	su := setup{cfg: func(c *serving.Config) { even(c); c.Router.RequestTimeout = 10 * time.Second }}
-	inBothWorlds(t, su, 1, func(p *play) {
-		got := p.serve(p.ctx, streamed("r", 100, 4000), time.Hour)
-		if !got.cut || got.tokens != 496 || got.endAt != sim.Instant(10*time.Second) {
-			t.Errorf("%d tokens, cut %v, at %v; want 496, true, 10s", got.tokens, got.cut, got.endAt)
-		}
-		p.atRest()
-	})
-}
-
-// TestDropUpstream checks when the engines hear of a client that leaves mid-stream.
-func TestDropUpstream(t *testing.T) {
-	slow := func(c *serving.Config) { even(c); c.Decode.StepBase = 10 * time.Second }
-	for _, row := range []struct {
-		drop serving.Drop
-		at   time.Duration // of 0.1 s, 10.1 s, 20.1 s, in which tokens are made
-	}{{serving.DropNow, 12 * time.Second}, {serving.DropNextToken, 20100 * time.Millisecond}} {
-		t.Run(string(row.drop), func(t *testing.T) {
-			setup{cfg: func(c *serving.Config) { slow(c); c.Router.DropUpstream = row.drop }}.run(t, 1, func(p *play) {
-				h := p.s.Submit(streamed("r", 100, 100))
-				p.until(12 * time.Second)
-				h.Cancel()
-				if n := p.gauge(serving.GaugeRouterInFlight); n != 0 {
-					t.Errorf("the router has %v requests, want 0", n)
-				}
-				for _, want := range []struct {
-					at time.Duration
-					n  float64
-				}{{row.at - time.Millisecond, 0}, {row.at + time.Millisecond, 1}} {
-					if want.at < time.Duration(p.w.Now()) {
-						continue
-					}
-					p.until(want.at)
-					if n := p.gauge(serving.GaugeEngineAborted); n != want.n {
-						t.Errorf("at %v: %v aborted, want %v", want.at, n, want.n)
-					}
-				}
-				p.sleep(time.Minute)
 				p.atRest()
 			})
 		})
