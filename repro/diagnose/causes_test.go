@@ -196,6 +196,26 @@ func TestDecidingObservation(t *testing.T) {
 			eachStream(ev, func(c *pacer.CallState) { c.Tokens = 400 })
 		}, Refuted},
 		{"long-context-decode-crawls", "decode makes tokens", growDecode, Refuted},
+		{"decode-memory-retracted", "nothing was retracted", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRetracted, 0) }, Refuted},
+		{"decode-memory-scarce", "there is memory", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeKV, 0.5) }, Refuted},
+		{"connection-dead-withheld", "the answers were sent a moment ago", func(ev *harness.Evidence) {
+			for i := range ev.Calls {
+				ev.Calls[i].Since = ev.At.Add(-15 * s)
+			}
+		}, Open},
+		{"timeout-cascade-before-headers", "the idle limit did it", func(ev *harness.Evidence) {
+			ev.Window.TimeoutsHeader, ev.Window.TimeoutsIdle = 0, 28
+		}, Open},
+		{"timeout-cascade-before-headers", "prefill stood still", func(ev *harness.Evidence) {
+			*ev = *pinnedAndReleased()
+			for i := range ev.Calls {
+				ev.Calls[i].Attempts = 2
+			}
+			ev.Window = harness.Totals{AttemptsTimeout: 40, TimeoutsFirst: 40}
+		}, Open},
+		{"retry-storm-no-workers", "it was the router's queue", func(ev *harness.Evidence) { *ev = *refusedEvidence(503, 32) }, Refuted},
+		{"retry-storm-no-workers", "the servers failed", func(ev *harness.Evidence) { *ev = *serverFailures() }, Open},
+		{"inflight-pin", "it ended by itself", func(ev *harness.Evidence) { ev.EndedAt = ev.At.Add(s) }, Supported},
 		{"timeout-cascade", "the servers make nothing", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeTokens, 5) }, Open},
 		{"comment-stream", "no bytes arrive", func(ev *harness.Evidence) {
 			eachStream(ev, func(c *pacer.CallState) { c.LastByte = c.LastToken })

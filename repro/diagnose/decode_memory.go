@@ -42,7 +42,7 @@ func judgeDecodeMemory(r *reading, j *judgement) {
 	case waiting > 0 && !r.decodeMoves():
 		j.support(0.92 * r.share(waiting))
 		j.beside = "the decode side's memory is full"
-	case usage.max >= memoryFull && g.recent[decodePrealloc].min >= queueMin:
+	case r.n[fateRetracted] > 0, usage.max >= memoryFull && g.recent[decodePrealloc].min >= queueMin:
 		// Decode works, so that they have their turn one by one.
 		j.outcome = Starved
 		j.support(0.96 * r.share(r.sum(fateDecodeWait, fateRetracted)))

@@ -59,6 +59,9 @@ func judgeDecodeSerialized(r *reading, j *judgement) {
 	case 2*float64(r.n[fateUnpaired]) >= waiting && r.n[fateUnpaired] > 0:
 		j.refute("%d of those that wait for it have been overtaken by later ones: the batch has room", r.n[fateUnpaired])
 		return
+	case r.gauges.recent[decodeKV].min >= memoryFull && 2*r.gauges.recent[decodePrealloc].mean >= waiting:
+		j.refute("%s, and most that wait for the batch are in decode_prealloc: they wait for memory", r.gauges.told(decodeKV))
+		return
 	case waiting < queueMin:
 		j.refute("on average %s requests waited to join the decode batch, %s", num(waiting), r.gauges.under)
 		return

@@ -124,7 +124,7 @@ func judgeLongContextDecode(r *reading, j *judgement) {
 func (r *reading) hangObservations(j *judgement, h *decodeHang, over time.Duration) {
 	g := &r.gauges
 	if h.crawls {
-		j.pro("decode_tokens_total grew by %s tokens a second for each running request over %s, where decoding makes ten times as many", num(h.each), secs(over))
+		j.pro("decode_tokens_total grows by %s tokens a second for each running request, where decoding makes ten times as many and more", num(h.each))
 	} else {
 		if rate, _, ok := g.recent[decodeTokens].rate(); ok && rate > 0 {
 			j.pro("decode_tokens_total grows no faster than the tokens that arrive on other calls: these get none")

@@ -16,7 +16,8 @@ var serverCauses = []Cause{
 // alsoSeen are the pairs of which both are seen in a story: its own cause, and another that explains
 // less of it.
 var alsoSeen = map[string][]Cause{
-	"pin-watchdog": {CauseRouterLost}, // prefill works again, and its gauge lacks some
+	"pin-watchdog":                   {CauseRouterLost},        // prefill works again, and its gauge lacks some
+	"timeout-cascade-before-headers": {CausePrefillBottleneck}, // which is why the limit is too short
 }
 
 // TestNeighbours: what is told of one cause is not claimed by its neighbours.

@@ -137,6 +137,13 @@ func stories() []story {
 		{"long-context-decode-crawls", crawlEvidence, nil, Wedged, LayerDecode, CauseLongContextDecode},
 		{"long-context-decode-before-the-first-token", func() *harness.Evidence { return hungInBatch(3) }, nil, Wedged, LayerDecode, CauseLongContextDecode},
 		{"long-context-decode-frozen", func() *harness.Evidence { return hungInBatch(0) }, nil, Wedged, LayerDecode, CauseLongContextDecode},
+		{"decode-memory-retracted", func() *harness.Evidence { return retractedEvidence(0) }, nil, Wedged, LayerDecode, CauseDecodeMemory},
+		{"decode-memory-retracted-most", func() *harness.Evidence { return retractedEvidence(2) }, nil, Starved, LayerDecode, CauseDecodeMemory},
+		{"decode-memory-scarce", scarceMemory, nil, Starved, LayerDecode, CauseDecodeMemory},
+		{"connection-dead-withheld", withheldEvidence, nil, Wedged, LayerConnection, CauseConnectionDead},
+		{"timeout-cascade-before-headers", headerLimits, nil, Storming, LayerDecode, CauseTimeoutCascade},
+		{"retry-storm-no-workers", noWorkers, nil, Storming, LayerPacer, CauseRetryStorm},
+		{"failures-of-the-servers", serverFailures, nil, Starved, LayerPrefill, CausePrefillBottleneck},
 		{"silent-stream-headers-log", func() *harness.Evidence {
 			return stallOf("silent-stream-8", 30, 16, 900*s, m).silent(10, 300*s, 250*s).silent(6, 200*s, 70*s).slot(14, m).headersLog().gauges(0, 0).done()
 		}, nil, Wedged, LayerStream, CauseSilentStream},
