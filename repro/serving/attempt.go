@@ -41,13 +41,13 @@ func (s *Stack) dispatch(r *request) {
 	var p *worker
 	if len(s.prefills.all) > 0 {
 		if p = s.prefills.choose(r, &draw); p == nil {
-			s.failed(r, noWorker("prefill"))
+			s.failed(r, s.noWorker("prefill"))
 			return
 		}
 	}
 	d := s.decodes.choose(r, &draw)
 	if d == nil {
-		s.failed(r, noWorker("decode"))
+		s.failed(r, s.noWorker("decode"))
 		return
 	}
 	a := s.calls.begin(r)

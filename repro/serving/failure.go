@@ -8,8 +8,12 @@ import (
 	"example.com/wedge/repro/serving/engine"
 )
 
-// noWorker is the answer if all workers of a kind are unhealthy, or their circuits open.
-func noWorker(kind string) *Refusal {
+// noWorker is the answer if all workers are unhealthy, or their circuits open: those of a kind, or without
+// prefill engines the only ones.
+func (s *Stack) noWorker(kind string) *Refusal {
+	if len(s.prefills.all) == 0 {
+		return own(http.StatusServiceUnavailable, "no_available_workers", "No available workers (all circuits open or unhealthy)")
+	}
 	return own(http.StatusServiceUnavailable, "server_selection_failed",
 		"No available servers: No available "+kind+" workers (all circuits open or unhealthy)")
 }
