@@ -92,9 +92,10 @@ func (w *worker) checked(n int64, ok bool) {
 	}
 }
 
-// checkHealth does the health checks that are due. While the router has requests there is a timer for
-// each; those that were due while it had none are done when somebody looks, since all that could have
-// changed in between is there to be seen: a world in which nothing is to do has nothing to wait for.
+// checkHealth does the health checks that are due. While the router has requests, or the engines have
+// something to do for clients that have left, there is a timer for each; those that were due while there
+// was nothing are done when somebody looks, since all that could have changed in between is there to be
+// seen: a world in which nothing is to do has nothing to wait for.
 func (s *Stack) checkHealth() {
 	c := &s.cfg.Router.Health
 	if c.Every == 0 {
@@ -117,7 +118,7 @@ func (s *Stack) checkHealth() {
 // healthCheck is a health check at its time.
 func (s *Stack) healthCheck() {
 	s.checkHealth()
-	if s.inFlight > 0 {
+	if s.inFlight > 0 || s.engines.Next() < sim.Never {
 		s.armHealthCheck()
 	}
 }
