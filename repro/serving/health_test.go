@@ -65,6 +65,27 @@ func TestHealth(t *testing.T) {
 	})
 }
 
+// TestHealthOfTheLeft checks that a chunk which nobody waits for any more costs a worker its health too,
+// whether somebody looks meanwhile or not.
+func TestHealthOfTheLeft(t *testing.T) {
+	for _, looks := range []bool{true, false} {
+		chunkUntil(400*time.Second).run(t, 1, func(p *play) {
+			h := p.s.Submit(serving.Request{ID: "long", Prompt: serving.Prompt{Tokens: 100}})
+			p.sleep(10 * time.Second)
+			h.Cancel()
+			if looks {
+				p.until(200 * time.Second)
+				p.isHealthy("nobody waits", false)
+			}
+			p.until(450 * time.Second)
+			p.isHealthy("one hit", false)
+			p.until(480 * time.Second)
+			p.isHealthy("two", true)
+			p.atRest()
+		})
+	}
+}
+
 // TestHealthTimeout checks how long an engine may take for its answer. It says itself that it is not well
 // after 20 s, however long the router would wait.
 func TestHealthTimeout(t *testing.T) {
@@ -146,5 +167,34 @@ func TestHungChunkIsUnhealthy(t *testing.T) {
 		p.sleep(20 * time.Minute)
 		p.isHealthy("hung", false)
 		p.fails(1, 503)
+	})
+}
+
+// TestHashWithoutOne checks that with consistent_hashing only the conversations of a worker that is out of
+// service go elsewhere, to both others.
+func TestHashWithoutOne(t *testing.T) {
+	su := setup{
+		cfg:    pairs(serving.ConsistentHashing, "", serving.RoundRobin),
+		faults: []fault.Fault{{ID: "f", Where: fault.Prefill, What: fault.Hang, Worker: "prefill-1", Times: 1}},
+	}
+	su.run(t, 1, func(p *play) {
+		before, _ := p.places(users(60)...)
+		p.sleep(4 * time.Minute)
+		if w := p.s.Router().Workers; !w[0].Healthy || w[1].Healthy || !w[2].Healthy {
+			t.Fatalf("%+v", w)
+		}
+		after, _ := p.places(users(60)...)
+		var to [3]int
+		for i := range before {
+			if before[i] != '1' && after[i] != before[i] {
+				t.Errorf("user-%d was at %c and is at %c", i, before[i], after[i])
+			}
+			if before[i] == '1' {
+				to[after[i]-'0']++
+			}
+		}
+		if to[0] < 3 || to[1] != 0 || to[2] < 3 {
+			t.Errorf("those of prefill-1 are at %v", to)
+		}
 	})
 }
