@@ -139,7 +139,7 @@ func (a *Agent) meetFaults(r *toolRun, i int) {
 		return
 	}
 	o := fault.Occasion{
-		Key:   fmt.Sprintf("%s/%d/%d", a.job.task.ID, a.job.calls, i), Agent: a.state.Name,
+		Key: fmt.Sprintf("%s/%d/%d", a.job.task.ID, a.job.calls, i), Agent: a.state.Name,
 		Round: a.state.Round, ContextTokens: a.contextTokens(), Tool: r.tool,
 	}
 	a.w.Lock()
