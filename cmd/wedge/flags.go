@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +50,10 @@ func (f *runFlags) apply(cmd *cobra.Command, s *repro.Scenario) error {
 			return err
 		}
 	}
-	for _, set := range f.set {
+	// A preset is what other settings change, wherever it stands.
+	sets := append([]string(nil), f.set...)
+	slices.SortStableFunc(sets, func(a, b string) int { return afterPreset(a) - afterPreset(b) })
+	for _, set := range sets {
 		path, value, ok := strings.Cut(set, "=")
 		if !ok {
 			return &repro.InputError{Source: "--set " + set, Msg: "want path=value, such as policy.idle=60s"}
@@ -62,6 +66,14 @@ func (f *runFlags) apply(cmd *cobra.Command, s *repro.Scenario) error {
 		s.Seed = f.seed
 	}
 	return s.Validate()
+}
+
+// afterPreset is 0 for the setting of a preset of the servers, and 1 for others.
+func afterPreset(set string) int {
+	if strings.HasPrefix(strings.TrimSpace(set), "servers.preset=") {
+		return 0
+	}
+	return 1
 }
 
 // options turns the flags into those of a run of s, which began with the given words on the command

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,11 +57,7 @@ func (f *loadFlags) options(cmd *cobra.Command) (load.Options, string, error) {
 		return o, "", err
 	}
 	o.Simulated = &load.Simulated{Config: s.Servers, Faults: s.Faults}
-	preset := f.preset
-	if preset == "" {
-		preset = presetDefault
-	}
-	return o, about + ", preset " + preset, nil
+	return o, about + ", preset " + cmp.Or(s.Servers.Preset, presetDefault), nil
 }
 
 // simulated puts the servers together. They are a scenario in which nothing but servers and faults may

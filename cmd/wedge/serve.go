@@ -136,7 +136,7 @@ func (f *serveFlags) run(cmd *cobra.Command, args []string) error {
 // listenError is the error of servers that did not come about.
 func listenError(ctx context.Context, err error) error {
 	var input *repro.InputError
-	if errors.As(err, &input) && input.Source == "--listen" && os.Getenv(tokenVariable) == "" {
+	if errors.As(err, &input) && strings.Contains(input.Msg, "want a loopback host") && os.Getenv(tokenVariable) == "" {
 		return &repro.InputError{Source: "--listen", Msg: input.Msg + " without a token in " + tokenVariable}
 	}
 	return failure(ctx, err)
@@ -197,7 +197,11 @@ func (f *serveFlags) ready(w io.Writer, s *repro.Scenario, served *repro.Served)
 		Metrics: host + "/metrics", Faults: host + "/wedge/faults", Workers: map[string]string{},
 		Model: s.Servers.Model.ID, Seed: s.Seed, Scale: f.scale, PID: os.Getpid(),
 	}
-	for _, w := range served.Front.Addresses().Workers {
+	addresses := served.Front.Addresses()
+	if addresses.Metrics != "" {
+		line.Metrics = addresses.Metrics + "/metrics"
+	}
+	for _, w := range addresses.Workers {
 		line.Workers[w.Name] = w.URL
 	}
 	text, err := json.Marshal(line)

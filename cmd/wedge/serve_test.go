@@ -179,3 +179,11 @@ func TestServeBadInput(t *testing.T) {
 		}
 	}
 }
+
+// TestPresetBeforeSettings: a preset is what other settings change, wherever it stands on the command line.
+func TestPresetBeforeSettings(t *testing.T) {
+	out, errs, code := wedge(t, "serve", "--set", "servers.decode.running_max=7", "--set", "servers.preset=vllm", "--print")
+	if code != exitOK || errs != "" || !strings.Contains(out, "running_max: 7\n") || !strings.Contains(out, "preset: vllm\n") {
+		t.Errorf("exit code %d, %q:\n%s", code, errs, out)
+	}
+}

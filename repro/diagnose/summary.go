@@ -98,7 +98,7 @@ func besides(others []judged) []string {
 	var out []string
 	for i := range others {
 		o := &others[i]
-		if o.status != Refuted && o.score >= besideMin && o.beside != "" {
+		if o.status == Supported && o.score >= besideMin && o.beside != "" {
 			out = append(out, o.beside+" ("+string(o.name)+")")
 		}
 	}

@@ -56,6 +56,7 @@ func (s *Stack) AppendGauges(to []Gauge) []Gauge {
 			}
 			for rank := range w.engine.Ranks() {
 				l, _ := w.engine.Published(rank)
+				oneQueue(w.engine, &l)
 				p.add(&l)
 				d.add(&l)
 				retracted += l.RetractedSum

@@ -19,6 +19,9 @@ type Request struct {
 	Prompt Prompt
 	// OutputTokensMax is how many tokens the client allows. 0: as many as the context has room for.
 	OutputTokensMax int
+	// OutputTokensMin is how many tokens the answer has at least, if the model would end it earlier: a
+	// client asks for that with min_tokens or ignore_eos.
+	OutputTokensMin int
 	Agent           string // whose request it is, for faults that are about one agent; empty: not known
 	// Header returns a header of the HTTP request, "" if it is absent. nil: there is none.
 	Header func(name string) string

@@ -96,7 +96,9 @@ func (s *Stack) register(r *request) {
 	s.newest = r
 
 	tokens, reasoning := s.model.output(&s.cfg.Model, &r.Request)
-	r.reply = s.texts.plan(&r.Prompt, tokens, reasoning, s.tokensMax(&r.Request))
+	most := s.tokensMax(&r.Request)
+	tokens = max(tokens, min(r.OutputTokensMin, most+1)) // one more than allowed: it is cut off there
+	r.reply = s.texts.plan(&r.Prompt, tokens, reasoning, most)
 	s.truncate(r)
 }
 

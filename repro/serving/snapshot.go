@@ -56,12 +56,20 @@ func (s *Stack) Snapshot() Snapshot {
 		for _, w := range p.all {
 			for rank := range w.engine.Ranks() {
 				l := w.engine.Load(rank)
+				oneQueue(w.engine, &l)
 				v.Prefill.add(&l)
 				v.Decode.add(&l)
 			}
 		}
 	}
 	return v
+}
+
+// oneQueue has an engine that does all show its two queues as one, before the batch, as its metrics do.
+func oneQueue(w *engine.Worker, l *engine.Load) {
+	if w.Kind == engine.KindUnified {
+		l.PrefillWait, l.DecodeWait = 0, l.PrefillWait+l.DecodeWait
+	}
 }
 
 func (v *PrefillState) add(l *engine.Load) {

@@ -26,6 +26,10 @@ func (c *chatRequest) scanField(s *scan, key []byte) {
 		c.MaxTokens = orZero(s.integer())
 	case "max_completion_tokens":
 		c.MaxCompletionTokens = orZero(s.integer())
+	case "min_tokens":
+		c.MinTokens = orZero(s.integer())
+	case "ignore_eos":
+		c.IgnoreEOS = s.boolean()
 	case "n":
 		c.N = s.integer()
 	case "messages":

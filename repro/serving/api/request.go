@@ -24,6 +24,8 @@ type chatRequest struct {
 	StreamOptions       streamOptions   `json:"stream_options"`
 	MaxTokens           int             `json:"max_tokens"`
 	MaxCompletionTokens int             `json:"max_completion_tokens"` // goes before MaxTokens
+	MinTokens           int             `json:"min_tokens"`
+	IgnoreEOS           bool            `json:"ignore_eos"` // the answer is as long as it may be
 	N                   *int            `json:"n"`
 	Messages            []message       `json:"messages"`
 	Tools               []tool          `json:"tools"`
@@ -104,6 +106,10 @@ func (r *reader) parse(id, model string, contextTokensMax int) (*question, *fail
 	q := &question{
 		Request: serving.NewRequest(id, &r.out),
 		usage:   c.StreamOptions.IncludeUsage, continuousUsage: c.StreamOptions.ContinuousUsageStats,
+	}
+	q.OutputTokensMin = max(0, c.MinTokens)
+	if c.IgnoreEOS && q.OutputTokensMax > 0 {
+		q.OutputTokensMin = q.OutputTokensMax + 1 // never the model's own end
 	}
 	q.Prompt.Tool = strings.Clone(q.Prompt.Tool) // a slice of a message, which it would keep
 	if output := q.OutputTokensMax; output > 0 && output+q.Prompt.Tokens > contextTokensMax {
