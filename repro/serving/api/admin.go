@@ -6,18 +6,44 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/goccy/go-yaml"
+
 	"example.com/wedge/harness/fault"
 )
 
 // listFaults answers GET /wedge/faults: the faults that are switched on, with how often they have had
-// an occasion to fire, and have fired. Lengths of time are in nanoseconds, as their names say.
+// an occasion to fire, and have fired. Each is told as PUT takes it.
 func (x *exchange) listFaults() {
 	x.w.Lock()
 	states := x.stack.Faults().States()
 	x.w.Unlock()
+	told := make([]toldState, 0, len(states))
+	for i := range states {
+		told = append(told, toldState{tellFault(&states[i].Fault), states[i].Occasions, states[i].Fired})
+	}
 	x.document(struct {
-		Faults []fault.State `json:"faults"`
-	}{states})
+		Faults []toldState `json:"faults"`
+	}{told})
+}
+
+// toldState is a fault that is switched on, as clients are told of it.
+type toldState struct {
+	Fault     json.RawMessage `json:"fault"`
+	Occasions int             `json:"occasions"`
+	Fired     int             `json:"fired"`
+}
+
+// tellFault writes a fault as JSON with the fields of scenario files.
+func tellFault(f *fault.Fault) json.RawMessage {
+	text, err := yaml.MarshalWithOptions(f, yaml.JSON())
+	if err == nil && json.Valid(text) {
+		return text
+	}
+	text, err = json.Marshal(f) // cannot be: a fault has nothing that YAML cannot say
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return text
 }
 
 // putFault answers PUT /wedge/faults/{id}: it switches a fault on, in the place of one with the same
@@ -42,7 +68,7 @@ func (x *exchange) putFault() {
 		x.fail(badRequest(err.Error()))
 		return
 	}
-	x.document(parsed)
+	x.document(tellFault(&parsed))
 }
 
 // removeFault answers DELETE /wedge/faults/{id}.

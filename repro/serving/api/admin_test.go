@@ -13,13 +13,24 @@ import (
 	"example.com/wedge/repro/serving/api"
 )
 
-// faults returns the faults that are switched on, as the endpoint lists them.
-func (p *play) faults() []fault.State {
+// listed is a fault that is switched on, as the endpoint lists it.
+type listed struct {
+	Fault            json.RawMessage
+	Occasions, Fired int
+}
+
+// faults returns the faults that are switched on. Each is told as it can be put again.
+func (p *play) faults() []listed {
 	p.t.Helper()
 	status, body := p.body(p.exchange("GET", "/wedge/faults", ""))
-	var list struct{ Faults []fault.State }
+	var list struct{ Faults []listed }
 	if err := json.Unmarshal([]byte(body), &list); status != 200 || err != nil {
 		p.t.Fatalf("seed %d: status %d, %v: %s", seed, status, err, body)
+	}
+	for _, one := range list.Faults {
+		if _, err := api.ParseFault(one.Fault, ""); err != nil {
+			p.t.Errorf("seed %d: %s cannot be put again: %v", seed, one.Fault, err)
+		}
 	}
 	return list.Faults
 }
@@ -39,7 +50,7 @@ func TestFaultsWhileRunning(t *testing.T) {
 		t.Errorf("seed %d: %v", seed, got)
 	}
 	all := p.faults()
-	if len(all) != 2 || all[0].ID != "other" || all[1].ID != "busy" || all[1].Occasions != 3 || all[1].Fired != 2 {
+	if len(all) != 2 || !strings.Contains(string(all[0].Fault), `"id":"other"`) || !strings.Contains(string(all[1].Fault), `"id":"busy"`) || all[1].Occasions != 3 || all[1].Fired != 2 {
 		t.Errorf("seed %d: %+v", seed, all)
 	}
 	for _, test := range []struct {
