@@ -282,6 +282,9 @@ func (s *Scenario) validateFaults() error {
 		if f.Tool != "" && !slices.Contains(s.Workflow.Tools, f.Tool) {
 			return s.bad(block, fmt.Errorf("tool: found %q, want one of the workflow's: %s", f.Tool, strings.Join(s.Workflow.Tools, ", ")))
 		}
+		if f.Worker != "" && !slices.Contains(s.Servers.WorkerNames(), f.Worker) {
+			return s.bad(block, fmt.Errorf("worker: found %q, want one of %s", f.Worker, strings.Join(s.Servers.WorkerNames(), ", ")))
+		}
 		if f.What == fault.LockOrder && !s.Workflow.Locks {
 			return s.bad(block, fmt.Errorf("what: found %q while workflow.locks is false, want it true: without locks there is no order", f.What))
 		}

@@ -37,8 +37,9 @@ type Served struct {
 	BaseURL string // for clients; ends in /v1
 	Front   *api.Server
 
-	over chan struct{}
-	end  context.CancelFunc
+	stack *serving.Stack
+	over  chan struct{}
+	end   context.CancelFunc
 }
 
 // Serve has the servers of a scenario listen, with its faults. Nothing else of the scenario is used but
@@ -87,7 +88,7 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	if err != nil {
 		return nil, &InputError{Source: "--listen", Msg: strings.TrimPrefix(err.Error(), "api: Listen: ")}
 	}
-	served := &Served{BaseURL: base, Front: front, over: make(chan struct{})}
+	served := &Served{BaseURL: base, Front: front, stack: stack, over: make(chan struct{})}
 	ctx, end := context.WithCancel(context.Background())
 	served.end = end
 	go func() {
@@ -96,6 +97,20 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 		_ = w.Run(ctx, func(ctx context.Context) { <-ctx.Done() })
 	}()
 	return served, nil
+}
+
+// LogErr returns the first error of writing a log of the servers, or nil. They go on without the log.
+func (s *Served) LogErr() error {
+	errs := []error{s.stack.LogErr()}
+	for _, w := range s.stack.Workers() {
+		errs = append(errs, w.LogErr())
+	}
+	for _, err := range errs {
+		if err != nil {
+			return fmt.Errorf("a log of the servers is cut short: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close ends the servers; answers under way are cut off.

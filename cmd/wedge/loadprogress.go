@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"sync/atomic"
-	"time"
 
 	"example.com/wedge/repro/load"
 )
@@ -33,38 +31,4 @@ func (p *loadProgress) line() string {
 		row = fmt.Sprintf("row %d/%d  ", p.row.Load(), n)
 	}
 	return fmt.Sprintf("%st=%.0f s  sent %d  answered %d  failed %d  out %d", row, now.At.Seconds(), now.Sent, now.OK, now.Failed, now.Out)
-}
-
-// showLines shows a line that changes, until the returned function is called.
-func showLines(w io.Writer, line func() string) (stop func()) {
-	s := styleOf(w)
-	every := lineEvery
-	if s.width > 0 {
-		every = redrawEvery
-	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				if s.width > 0 {
-					fmt.Fprint(w, "\r\x1b[K")
-				}
-				return
-			case <-tick.C:
-				if s.width > 0 {
-					fmt.Fprintf(w, "\r\x1b[K%s", s.dim(cut(line(), s.width-1)))
-				} else {
-					fmt.Fprintln(w, line())
-				}
-			}
-		}
-	}()
-	return func() {
-		close(done)
-		<-ended
-	}
 }

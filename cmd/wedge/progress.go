@@ -19,6 +19,11 @@ const (
 
 // showProgress shows the progress of a run until the returned function is called.
 func showProgress(w io.Writer, progress func() harness.Progress, agents int) (stop func()) {
+	return showLines(w, func() string { return progressLine(progress(), agents) })
+}
+
+// showLines shows a line that changes, until the returned function is called.
+func showLines(w io.Writer, line func() string) (stop func()) {
 	s := styleOf(w)
 	every := lineEvery
 	if s.width > 0 {
@@ -37,11 +42,10 @@ func showProgress(w io.Writer, progress func() harness.Progress, agents int) (st
 				}
 				return
 			case <-tick.C:
-				line := progressLine(progress(), agents)
 				if s.width > 0 {
-					fmt.Fprintf(w, "\r\x1b[K%s", s.dim(cut(line, s.width-1)))
+					fmt.Fprintf(w, "\r\x1b[K%s", s.dim(cut(line(), s.width-1)))
 				} else {
-					fmt.Fprintln(w, line)
+					fmt.Fprintln(w, line())
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,7 +128,7 @@ func (f *serveFlags) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "wedge: serving %s, seed %d, at %s; Ctrl-C ends it\n", s.Name, s.Seed, served.BaseURL)
 	}
 	f.wait(cmd)
-	if err := errors.Join(served.Close(), logs.err()); err != nil {
+	if err := cmp.Or(served.Close(), logs.err(), served.LogErr()); err != nil {
 		return &exitError{code: exitFailed, err: err}
 	}
 	return nil

@@ -163,6 +163,7 @@ func TestServeBadInput(t *testing.T) {
 		{[]string{"--listen", "here"}, `--listen: address "here"`},
 		{[]string{"--fault", "{id: x, where: moon, what: hang}"}, `faults[0].where: "moon", want one of`},
 		{[]string{"--fault", ""}, "--fault: found nothing"},
+		{[]string{"--fault", "{id: x, where: decode, what: hang, worker: decode-99}"}, `worker: found "decode-99", want one of prefill-0, decode-0`},
 		{[]string{"--scale", "0"}, "--scale: found 0, want a number from"},
 		{[]string{"--for", "-1s"}, "--for: found -1s, want 0s or more"},
 		{[]string{"--set", "servers.decode.running_max=0"}, "servers.decode.running_max: 0, want a whole number from 1"},
@@ -185,5 +186,24 @@ func TestPresetBeforeSettings(t *testing.T) {
 	out, errs, code := wedge(t, "serve", "--set", "servers.decode.running_max=7", "--set", "servers.preset=vllm", "--print")
 	if code != exitOK || errs != "" || !strings.Contains(out, "running_max: 7\n") || !strings.Contains(out, "preset: vllm\n") {
 		t.Errorf("exit code %d, %q:\n%s", code, errs, out)
+	}
+}
+
+// TestServeLogFull: a log that cannot be written is told at the end, in one line; the servers go on meanwhile.
+func TestServeLogFull(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Logf("no /dev/full: %v", err)
+		return
+	}
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/full", filepath.Join(dir, "router.log")); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "--preset", "instant", "--logs", dir, "-q")
+	if status, body := s.do("POST", s.line.BaseURL+"/chat/completions", question); status != 200 {
+		t.Errorf("chat: %d %s", status, body)
+	}
+	if code := s.end(); code != exitFailed || !strings.Contains(s.errs.String(), "no space left on device") || strings.Count(s.errs.String(), "\n") != 1 {
+		t.Errorf("exit code %d, standard error %q", code, s.errs.String())
 	}
 }

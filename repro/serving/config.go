@@ -1,6 +1,10 @@
 package serving
 
-import "example.com/wedge/repro/serving/engine"
+import (
+	"fmt"
+
+	"example.com/wedge/repro/serving/engine"
+)
 
 // Config is what the servers are like: the block servers of a scenario file. The zero value is
 // refused; start from [Default] or another [Preset].
@@ -16,6 +20,23 @@ type Config struct {
 	Abort    engine.AbortConfig    `yaml:"abort" json:"abort"`
 	Gauges   engine.GaugesConfig   `yaml:"gauges" json:"gauges"`
 	Model    ModelConfig           `yaml:"model" json:"model"`
+}
+
+// WorkerNames returns the names of the engines, in their order.
+func (c *Config) WorkerNames() []string {
+	var names []string
+	add := func(kind string, n int) {
+		for i := range n {
+			names = append(names, fmt.Sprintf("%s-%d", kind, i))
+		}
+	}
+	if c.Mode == engine.Unified {
+		add("engine", c.Decode.Workers)
+		return names
+	}
+	add("prefill", c.Prefill.Workers)
+	add("decode", c.Decode.Workers)
+	return names
 }
 
 // engines returns the part of the engines.

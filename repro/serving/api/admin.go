@@ -3,12 +3,15 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"example.com/wedge/harness/fault"
+	"example.com/wedge/repro/serving/engine"
 )
 
 // listFaults answers GET /wedge/faults: the faults that are switched on, with how often they have had
@@ -58,6 +61,9 @@ func (x *exchange) putFault() {
 	parsed, err := ParseFault(r.body.Bytes(), x.faultID())
 	if x.stack.Faults() == nil {
 		err = errors.New("these servers were made without a set of faults, so that none can be switched on")
+	}
+	if err == nil && parsed.Worker != "" && !slices.ContainsFunc(x.workers, func(w *engine.Worker) bool { return w.Name == parsed.Worker }) {
+		err = fmt.Errorf("worker: %q, but there is no such engine", parsed.Worker)
 	}
 	if err == nil {
 		x.w.Lock()
