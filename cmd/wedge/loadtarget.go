@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -140,7 +141,10 @@ func (f *loadFlags) reach(outer context.Context) error {
 		}
 		tried := fmt.Sprintf("GET %s/models for up to %v", strings.TrimRight(f.server.BaseURL, "/"), modelsWithin)
 		return &exitError{code: exitFailed, err: &repro.ServerError{Tried: tried, Err: err}}
-	case f.server.Model != "":
+	case f.server.Model != "": // not every server lists its models
+	case status != nil && (status.Status == http.StatusUnauthorized || status.Status == http.StatusForbidden):
+		return &exitError{code: exitFailed, err: fmt.Errorf("the server answers %d (%s): want its key in %s",
+			status.Status, http.StatusText(status.Status), strings.Join(keyVariables[:], " or "))}
 	case len(models) == 0:
 		return &repro.InputError{Source: "--model", Msg: "found none, and the server lists none: want the name of a model"}
 	default:

@@ -148,6 +148,12 @@ func TestServeToken(t *testing.T) {
 	if status, _ := s.do("GET", base+"/models", "", "Authorization", "Bearer "+secret); status != 200 {
 		t.Errorf("with the token: %d", status)
 	}
+	// A load without the right key is told so.
+	t.Setenv("WEDGE_API_KEY", "another-key")
+	_, errs, code := wedge(t, "load", "--base-url", base, "--requests", "1", "-q")
+	if code != exitFailed || !strings.Contains(errs, "the server answers 401 (Unauthorized): want its key in WEDGE_API_KEY or OPENAI_API_KEY") || strings.Contains(errs, "another-key") {
+		t.Errorf("load with another key: exit code %d, %q", code, errs)
+	}
 	if code := s.end(); code != exitOK || strings.Contains(s.errs.String(), secret) {
 		t.Errorf("exit code %d, standard error %q", code, s.errs.String())
 	}
