@@ -179,7 +179,7 @@ func TestLoadOfARealServer(t *testing.T) {
 	if code != exitStalled || !strings.Contains(out, "status 401  5 of 5: wrong key Bearer [redacted]") || strings.Contains(out+errs, "sk-another") {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
-	if _, errs, code := wedge(t, "load", "--base-url", server.URL+"/v1"); code != exitUsage || !strings.HasPrefix(errs, "wedge: --model: found none") {
+	if _, errs, code := wedge(t, "load", "--base-url", server.URL+"/v1"); code != exitFailed || !strings.HasPrefix(errs, "wedge: the server answers 401 (Unauthorized): want its key") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if _, errs, code := wedge(t, "load", "--base-url", "http://127.0.0.1:1/v1"); code != exitFailed || !strings.HasPrefix(errs, "wedge: tried GET http://127.0.0.1:1/v1/models") || strings.Count(errs, "\n") != 1 {
