@@ -99,7 +99,7 @@ import (
 	"net/http"
 )
 `},
-		{"harness/goroutine/x.go", `package goroutine
+		{"harness/goroutine/container/x.go", `package container
 
 import (
 	"example.com/wedge/harness/sim" // want: may import only
