@@ -6,8 +6,21 @@ import (
 	"time"
 )
 
-// A Dump is everything one text held.
+// A Dump is one snapshot of one process, as far as a text holds it.
 type Dump struct {
+	// Form is how it was written.
+	Form Form
+	// Source names the stream that it came in where a text mixes several, as
+	// the logs of two pods; empty where there is one without a name.
+	Source string
+	// Layers are what was undone to read the whole text, not this dump alone.
+	Layers []Layer
+	// Messages are why the process printed it, in order: lines such as "fatal
+	// error: all goroutines are asleep - deadlock!" and "SIGQUIT: quit", the
+	// first 16 of them.
+	Messages []string
+	// Tests are those that a test binary says were running when it timed out.
+	Tests []RunningTest
 	// Goroutines are in the order of the text. A goroutine that a crash printed
 	// first without and then with its stack is here once.
 	Goroutines []Goroutine
@@ -15,6 +28,15 @@ type Dump struct {
 	// frames without a usable header. See Kind.
 	Others []Goroutine
 	Stats
+}
+
+// N is the number of goroutines: each of d.Goroutines may stand for several.
+func (d *Dump) N() int {
+	n := 0
+	for i := range d.Goroutines {
+		n += d.Goroutines[i].N()
+	}
+	return n
 }
 
 // A Kind says what a block of a dump describes.
@@ -34,6 +56,14 @@ const (
 // A Goroutine is one block of a dump.
 type Goroutine struct {
 	Kind Kind
+	// Snapshot is the index of its dump among those of the text, and Source of
+	// its stream. Both are 0 for a text that holds one dump.
+	Snapshot, Source int
+	// Count is how many goroutines the block stands for, where the text says:
+	// profiles and merged dumps. N has it for all.
+	Count int
+	// Merged are the IDs of the others that the block stands for, where printed.
+	Merged []int64
 	// ID is the number in the header; 0 for a thread and where it is not known.
 	ID int64
 	// State is the status or wait reason, such as "chan receive" or "select (no
@@ -108,6 +138,10 @@ type Ancestor struct {
 	Frames    []Frame
 	CreatedBy Frame
 }
+
+// N is the number of goroutines that g stands for: Count, and 1 for a block of
+// an ordinary dump.
+func (g *Goroutine) N() int { return max(g.Count, 1) }
 
 // Label returns the value of the label, or "" if g does not have it.
 func (g *Goroutine) Label(key string) string {

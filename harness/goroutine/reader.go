@@ -76,7 +76,7 @@ func (r *Reader) Stats() Stats { return r.stats }
 // the underlying reader fails.
 func Parse(text io.Reader) (*Dump, error) {
 	r := NewReader(text)
-	d := new(Dump)
+	d := &Dump{Form: FormDump}
 	bare := map[int64]int{} // goroutines without a stack so far: index in d.Goroutines
 	for {
 		g, err := r.Next()
@@ -103,6 +103,16 @@ func Parse(text io.Reader) (*Dump, error) {
 		}
 		d.Goroutines = append(d.Goroutines, *g.Clone())
 	}
+}
+
+// ParseAll reads a text that holds any number of dumps and returns them in order,
+// none for a text without any goroutine. IDs that come again begin a new one.
+func ParseAll(text io.Reader) ([]*Dump, error) {
+	d, err := Parse(text)
+	if len(d.Goroutines)+len(d.Others) == 0 {
+		return nil, err
+	}
+	return []*Dump{d}, err
 }
 
 // take adds a line and returns the block that it completed, if any.
