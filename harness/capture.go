@@ -8,6 +8,9 @@ import (
 // monitor is held.
 func (f *Fleet) snapshot(now sim.Instant) *Evidence {
 	l := f.ledger
+	if f.o.Guests { // their number is not known beforehand
+		f.o.Setup.Agents, f.o.Setup.Workers = l.tasks, l.watch.busy
+	}
 	return &Evidence{
 		Run:        f.o.Name,
 		At:         now,

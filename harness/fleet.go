@@ -27,6 +27,11 @@ type Options struct {
 	// Tasks are the agents' tasks, as many as Fleet.Agents. nil: named task-01 and so on.
 	Tasks []agents.Task
 
+	// Guests says that the agents are somebody else's. The fleet hires none and has no tasks: who runs
+	// them tells the ledger of each ([Ledger.TaskStarted], and the observers), and the run goes on until ctx is cancelled or
+	// the horizon is reached. Fleet, Tasks and Run are not used.
+	Guests bool
+
 	// Run works on a task as an agent of the given name, on a process of that name, until it is done.
 	// An error is the agent's failure; the others go on.
 	Run func(ctx context.Context, agent string, task agents.Task) error
@@ -112,7 +117,9 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 }
 
 func (o *Options) validate(w sim.World) error {
-	if err := o.Fleet.Validate(); err != nil {
+	if o.Guests {
+		o.Fleet = Config{}
+	} else if err := o.Fleet.Validate(); err != nil {
 		return fmt.Errorf("fleet.%w", err)
 	}
 	if err := o.Watchdog.Validate(); err != nil {
@@ -123,7 +130,7 @@ func (o *Options) validate(w sim.World) error {
 		return fmt.Errorf("horizon: found %v, want 0 (none) to %v", o.Horizon, 100*lengthMax)
 	case w.Virtual() && o.Horizon == 0 && o.Watchdog.GiveUpAfter == 0:
 		return errors.New("horizon: found 0 (none) while watchdog.give_up_after is 0 (never): in virtual time a run needs one of them")
-	case o.Run == nil || o.Calls == nil:
+	case o.Run == nil && !o.Guests || o.Calls == nil:
 		return errors.New("Run and Calls must be given")
 	case o.Tasks != nil && len(o.Tasks) != o.Fleet.Agents:
 		return fmt.Errorf("%d tasks for %d agents, want as many", len(o.Tasks), o.Fleet.Agents)
@@ -170,7 +177,7 @@ func (f *Fleet) begin(aides context.Context) {
 		f.tasks.PutLocked(i)
 	}
 	f.working = f.o.Fleet.workers()
-	if f.working == 0 {
+	if f.working == 0 && !f.o.Guests {
 		f.end(Completed)
 	}
 	f.w.Unlock()

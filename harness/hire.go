@@ -37,7 +37,7 @@ func (f *Fleet) hire(first bool) {
 // work runs an agent on a task.
 func (f *Fleet) work(ctx context.Context, name string, task agents.Task) {
 	f.w.Lock()
-	f.ledger.taskStarted(name, task.ID)
+	f.ledger.TaskStarted(name, task.ID)
 	f.w.Unlock()
 	err := f.o.Run(ctx, name, task)
 	f.w.Lock()
@@ -45,7 +45,7 @@ func (f *Fleet) work(ctx context.Context, name string, task agents.Task) {
 	if f.ledger.closed { // it was cancelled because the run is over
 		return
 	}
-	f.ledger.taskEnded(name, task.ID, err)
+	f.ledger.TaskEnded(name, task.ID, err)
 	if err != nil && len(f.failures) < failuresMax {
 		f.failures = append(f.failures, Failure{Agent: name, Task: task.ID, At: f.w.Now(), Err: err})
 	}

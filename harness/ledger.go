@@ -24,6 +24,7 @@ type Ledger struct {
 	closed  bool                            // the run is over: what comes now is its tear-down
 	total   Totals                          // tokens in flight not counted
 	atStep  Totals                          // total at the latest step
+	tasks   int                             // begun
 	tools   []ToolStats                     // in the order in which they first returned
 	inStage [pacer.StageCount]int           // calls in flight
 	calls   int                             // in flight
@@ -117,14 +118,19 @@ func (l *Ledger) toolReturned(tool string, took time.Duration) {
 	s.Longest = max(s.Longest, took)
 }
 
-// taskStarted and taskEnded are the fleet's: an agent may be of any kind. The monitor is held.
-func (l *Ledger) taskStarted(agent, task string) {
+// TaskStarted says that an agent, of whatever kind, begins to work on a task. The monitor is held.
+func (l *Ledger) TaskStarted(agent, task string) {
 	now := l.w.Now()
 	l.watch.taskStarted(now)
+	l.tasks++
 	l.journal.taskStart(now, agent, task)
 }
 
-func (l *Ledger) taskEnded(agent, task string, err error) {
+// TaskEnded says that it has ended; err is nil if the task is done. The monitor is held.
+func (l *Ledger) TaskEnded(agent, task string, err error) {
+	if l.closed { // what comes now is the run's tear-down
+		return
+	}
 	l.watch.taskEnded()
 	if err == nil {
 		l.total.AgentsDone++
