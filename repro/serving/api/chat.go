@@ -18,6 +18,7 @@ func (x *exchange) chat() {
 		x.fail(f)
 		return
 	}
+	defer x.watchEnd()
 	ctx := x.in.Context()
 	connection := x.stack.Connect(&q.Request)
 	if !x.connect(ctx, &connection) {
@@ -44,7 +45,11 @@ func (x *exchange) question() (*question, *failure) {
 		return nil, f
 	}
 	defer x.keepReader(r)
-	q, f := r.parse(x.id, x.model, x.stack.Config().Model.ContextTokensMax)
+	model := x.model
+	if x.cfg.AnyModel {
+		model = ""
+	}
+	q, f := r.parse(x.id, model, x.stack.Config().Model.ContextTokensMax)
 	if f != nil {
 		return nil, f
 	}
@@ -52,6 +57,7 @@ func (x *exchange) question() (*question, *failure) {
 	if q.Agent = x.in.Header.Get("X-Wedge-Agent"); q.Agent == "" && x.idGiven {
 		q.Agent, _, _ = strings.Cut(x.id, "-c") // of an attempt's id such as agent-07-c012-a1
 	}
+	x.watchArrival(q, r.body.Bytes())
 	return q, nil
 }
 

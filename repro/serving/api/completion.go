@@ -33,7 +33,9 @@ func (x *exchange) completion(h *serving.Handle) {
 			b := x.buffer()
 			defer x.giveBack(b)
 			*b = x.appendCompletion(*b, h.ResponseID(), parts, part.Finish, h.Usage())
+			x.watchHow(EndComplete, "")
 			x.whole(http.StatusOK, *b)
+			x.watchWrite(h.Usage().CompletionTokens, len(*b))
 			return
 		}
 	}

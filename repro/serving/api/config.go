@@ -44,6 +44,11 @@ type Config struct {
 	// WriteTimeout is how long a client that reads nothing may keep what has been written for it, after
 	// which its connection is closed. 0: two minutes.
 	WriteTimeout time.Duration
+	// AnyModel answers requests for any model, and for none, with the only one there is. Otherwise another
+	// name gets status 404, as from the original.
+	AnyModel bool
+	// Observer is told of the chat requests at the router's port. nil: nobody is.
+	Observer Observer
 	// ErrorLog gets what net/http has to say about connections and panics. nil: nobody does.
 	ErrorLog *log.Logger
 }

@@ -81,6 +81,7 @@ func (x *exchange) arrive(to *destination) {
 
 // begin sends the status and the headers, and counts them.
 func (x *exchange) begin(status int) {
+	x.watchStatus(status)
 	if x.series != nil {
 		x.metrics.http.responded(status, x.errorCode)
 		x.series.duration.Observe(x.w.Now().Sub(x.arrived).Seconds())

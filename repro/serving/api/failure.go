@@ -156,6 +156,7 @@ func inBand(status int) string {
 
 // fail answers with a failure.
 func (x *exchange) fail(f *failure) {
+	x.watchFailure(f)
 	h := x.out.Header()
 	if f.retryAfter != "" {
 		h["Retry-After"] = []string{f.retryAfter}

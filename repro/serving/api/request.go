@@ -79,7 +79,7 @@ type question struct {
 	continuousUsage bool // all of its chunks are to have what there is of it
 }
 
-// parse reads the body of a chat request. Nothing of what it returns points into the reader, or keeps
+// parse reads the body of a chat request. model is the only one there is, or "" if any will do. Nothing of what it returns points into the reader, or keeps
 // its messages.
 func (r *reader) parse(id, model string, contextTokensMax int) (*question, *failure) {
 	body, c := r.body.Bytes(), &r.chat
@@ -92,7 +92,7 @@ func (r *reader) parse(id, model string, contextTokensMax int) (*question, *fail
 			return nil, badRequest(explain(err))
 		}
 	}
-	if c.Model != "" && c.Model != model {
+	if c.Model != "" && model != "" && c.Model != model {
 		return nil, unknownModel(c.Model)
 	}
 	for _, problem := range [...]string{c.refuse(contextTokensMax), c.sampling.refuse()} {

@@ -83,6 +83,7 @@ type exchange struct {
 	arrived sim.Instant
 	// errorCode is that of the router's errors, for the metrics; empty: none
 	errorCode string
+	visit     *visit    // nil: nobody watches, or it is no chat request
 	values    [2]string // of the headers X-Request-Id and Content-Length, which are slices of it
 }
 

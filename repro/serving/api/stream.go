@@ -18,6 +18,7 @@ type stream struct {
 	usage   bool // is to be sent
 	defects serving.Defects
 	flushed bool        // the headers have been
+	unsent  int         // tokens that are in no write so far
 	due     sim.Instant // when what is sent next was to be; 0: it is for the end to say
 }
 
@@ -65,7 +66,9 @@ func (st *stream) send(ctx context.Context) (more sim.Instant, done bool, err er
 	defer st.giveBack(b)
 	for {
 		*b = st.appendPart(*b, &part)
+		st.unsent += part.Tokens
 		if ended(&part) {
+			st.watchPart(&part)
 			st.end(ctx, *b)
 			return more, true, nil
 		}
@@ -135,7 +138,7 @@ func spoil(b []byte, from int) []byte {
 func (st *stream) end(ctx context.Context, b []byte) {
 	if !st.defects.OpenAfterDone {
 		_, _ = st.out.Write(b) // an error means that the client has gone
-		st.wrote()
+		st.wrote(len(b))
 		return
 	}
 	if st.flush(b) == nil {
@@ -161,13 +164,27 @@ func (st *stream) flush(b []byte) error {
 	if err := control.Flush(); err != nil {
 		return err
 	}
-	st.wrote()
+	st.wrote(len(b))
 	return nil
 }
 
-// wrote notes how late the piece was that has just been written. One that came before it was due is
-// the end of the answer, whose instant is not known.
-func (st *stream) wrote() {
+// watchPart notes how the answer ends, by its last part.
+func (st *stream) watchPart(p *serving.Part) {
+	switch {
+	case p.Error != nil:
+		st.watchHow(EndError, p.Error.Message)
+	case p.Cut:
+		st.watchHow(EndCut, "")
+	default:
+		st.watchHow(EndComplete, "")
+	}
+}
+
+// wrote notes how late the piece was that has just been written, of so many bytes. One that came before
+// it was due is the end of the answer, whose instant is not known.
+func (st *stream) wrote(bytes int) {
+	st.watchWrite(st.unsent, bytes)
+	st.unsent = 0
 	if now := st.w.Now(); st.due > 0 && now >= st.due {
 		st.metrics.lag.add(time.Duration(float64(now.Sub(st.due)) / st.w.Scale()))
 	}
