@@ -2,8 +2,8 @@ package goroutine
 
 import "strings"
 
-// stageLabel is the pprof label in which wedge's own goroutines say their stage.
-const stageLabel = "stage"
+// StageLabel is the pprof label in which a goroutine may say its stage itself.
+const StageLabel = "stage"
 
 // A recognizer names the stage of a goroutine by the functions on its stack.
 type recognizer struct {
@@ -51,12 +51,19 @@ func Stage(g *Goroutine) (stage string, ok bool) {
 	if Inherited(g) {
 		return "", false
 	}
-	if stage := g.Label(stageLabel); stage != "" {
+	if stage := g.Label(StageLabel); stage != "" {
 		return stage, true
 	}
-	for i := range g.Frames {
+	return StackStage(g.Frames)
+}
+
+// StackStage says what a goroutine with such a stack waits for; the innermost
+// frame comes first. ok is false if no frame tells. Prefer Stage, which knows
+// more of the goroutine.
+func StackStage(frames []Frame) (stage string, ok bool) {
+	for i := range frames {
 		for _, r := range recognizers {
-			if isFunc(g.Frames[i].Func, r.call) && (r.under == "" || hasFunc(g.Frames[i+1:], r.under)) {
+			if isFunc(frames[i].Func, r.call) && (r.under == "" || hasFunc(frames[i+1:], r.under)) {
 				return r.stage, true
 			}
 		}

@@ -1,0 +1,51 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Analysis says what the goroutines so far amount to. The Builder can go on.
+func (b *Builder) Analysis() *Analysis {
+	a := &Analysis{Goroutines: b.total, facts: slices.Clone(b.facts)}
+	a.addGroups(b)
+	a.addStages(b)
+	a.judge(b)
+	return a
+}
+
+// addGroups takes the groups over in the order of goroutine.Group.
+func (a *Analysis) addGroups(b *Builder) {
+	order := slices.Clone(b.groups)
+	slices.SortStableFunc(order, func(x, y *group) int { return cmp.Compare(y.size, x.size) })
+	place := make([]int32, len(order))
+	for i, grp := range order {
+		place[grp.index] = int32(i)
+		g := Group{StackGroup: grp.tally.Groups()[0], Class: grp.shape.class, Stage: grp.shape.stage, Waits: grp.shape.waits}
+		if p := grp.shape.place; p >= 0 {
+			g.Place = placeText(&grp.frames[p])
+		} else if len(grp.frames) > 0 {
+			g.Place = placeText(&grp.frames[0])
+		}
+		a.Groups = append(a.Groups, g)
+	}
+	for i := range a.facts {
+		a.facts[i].group = place[a.facts[i].group]
+	}
+}
+
+// addStages sums up the stages, the most frequent first.
+func (a *Analysis) addStages(b *Builder) {
+	for _, grp := range b.groups {
+		for _, s := range grp.stages {
+			a.Stages = addStage(a.Stages, s.Stage, s.Count)
+		}
+	}
+	slices.SortFunc(a.Stages, func(x, y StageCount) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Stage, y.Stage))
+	})
+}
+
+func (a *Analysis) judge(b *Builder) {
+	a.Verdict = Verdict{Outcome: Unknown, Decided: "nothing", Reason: "one dump cannot tell what moves"}
+}

@@ -1,0 +1,248 @@
+package waits
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"example.com/wedge/harness/goroutine"
+)
+
+// A shape is what a stack says of the wait of all goroutines that have it.
+type shape struct {
+	class Class
+	stage string
+	kind  ObjectKind
+	waits string
+	// place is the innermost frame of interest, -1 for none.
+	place int
+	// address is the frame with the object's address as its first word, -1 for
+	// none; the object starts back bytes before it.
+	address int
+	back    uint64
+	role    role
+	// writer says that the wait is for the write side of a RWMutex.
+	writer bool
+	// entry says that the wait is in the function of the go statement itself.
+	entry bool
+	// companion says that the goroutine serves another one's call.
+	companion bool
+	// once says that a frame runs the function of a sync.Once.
+	once bool
+}
+
+// A role is what a goroutine does in the program, where the stack tells.
+type role uint8
+
+const (
+	plain  role = iota
+	dumper      // takes the dump, and goes on
+	dying       // panics or throws: whatever it held stays held
+	slot        // waits for a slot of a pool, semaphore or limit
+	joiner      // waits for others to end
+)
+
+// shapeOf reads the stack of a group by one of its goroutines.
+func shapeOf(g *goroutine.Goroutine) shape {
+	s := shape{class: Unclear, place: -1, address: -1}
+	s.place = placeOf(g.Frames)
+	s.entry = s.place >= 0 && isEntry(g.Frames[s.place+1:])
+	s.companion = goroutine.Inherited(g)
+	s.stage, _ = goroutine.StackStage(g.Frames)
+	s.byState(g.State)
+	s.byFrames(g)
+	if s.companion {
+		s.stage = ""
+	}
+	return s
+}
+
+// byFrames lets the innermost frame that a rule knows decide.
+func (s *shape) byFrames(g *goroutine.Goroutine) {
+	s.findObject(g)
+	for i := range g.Frames {
+		name := g.Frames[i].Func
+		if name == "sync.(*Once).doSlow" {
+			s.once = true
+		}
+	}
+	for i := range g.Frames {
+		for k := range rules {
+			if r := &rules[k]; r.matches(g, i) {
+				s.apply(r, i)
+				return
+			}
+		}
+	}
+}
+
+func (s *shape) apply(r *rule, frame int) {
+	s.class, s.waits, s.role = r.class, r.waits, r.role
+	if r.kind != "" && (s.kind != r.kind || s.address < 0) {
+		s.kind, s.address, s.back = r.kind, -1, 0
+		if r.addressed {
+			s.address = frame
+		}
+	}
+}
+
+// findObject looks for the frame that shows the address of what is waited for.
+// The distances are those of sync's and runtime's structures, the same from Go
+// 1.4 to 1.27: a Mutex has its semaphore 4 bytes in, a RWMutex has the writers' at
+// 8 and the readers' at 12, a WaitGroup at 8.
+func (s *shape) findObject(g *goroutine.Goroutine) {
+	for i := range g.Frames {
+		name := g.Frames[i].Func
+		switch {
+		case strings.HasSuffix(name, "sync.(*Mutex).lockSlow"), name == "sync.(*Mutex).Lock" && s.address < 0:
+			s.object(Mutex, i, 0)
+		case name == "sync.(*WaitGroup).Wait":
+			s.object(WaitGroup, i, 0)
+		case name == "sync.(*Cond).Wait":
+			s.object(Cond, i, 0)
+		case name == "runtime.semacquire1" && s.address < 0:
+			s.address = i
+		case name == "runtime.chanrecv", name == "runtime.chansend":
+			s.object(Channel, i, 0)
+		case name == "sync.(*RWMutex).RLock":
+			s.rwmutex(g, i, 12)
+		case name == "sync.(*RWMutex).Lock":
+			s.writer = true
+			if s.kind != Mutex { // waits for readers; else for another writer, in the Mutex that a RWMutex starts with
+				s.rwmutex(g, i, 8)
+			}
+			s.kind = RWMutex
+		}
+	}
+}
+
+func (s *shape) object(kind ObjectKind, frame int, back uint64) {
+	s.kind = kind
+	s.address, s.back = frame, back
+}
+
+// rwmutex takes the method's receiver if it is printed, else the semaphore's address.
+func (s *shape) rwmutex(g *goroutine.Goroutine, frame int, back uint64) {
+	s.kind = RWMutex
+	if _, ok := firstWord(g.Frames[frame].Args); ok {
+		s.address, s.back = frame, 0
+	} else if s.address >= 0 {
+		s.back = back
+	}
+}
+
+// byState is what the header alone says.
+func (s *shape) byState(state string) {
+	for _, w := range states {
+		if strings.HasPrefix(state, w.state) {
+			s.class, s.kind, s.waits = w.class, w.kind, w.waits
+			return
+		}
+	}
+	s.waits = state
+}
+
+// states are the beginnings of the states that a header prints; the first that fits counts.
+var states = []struct {
+	state string
+	class Class
+	kind  ObjectKind
+	waits string
+}{
+	{"sync.Mutex.Lock", ProgramEnding, Mutex, "a mutex"},
+	{"sync.RWMutex.RLock", ProgramEnding, RWMutex, "a RWMutex, to read"},
+	{"sync.RWMutex.Lock", ProgramEnding, RWMutex, "a RWMutex, to write"},
+	{"sync.WaitGroup.Wait", ProgramEnding, WaitGroup, "a WaitGroup"},
+	{"sync.Cond.Wait", ProgramEnding, Cond, "a Cond"},
+	{"semacquire", ProgramEnding, Mutex, "a lock or WaitGroup"},
+	{"chan receive", ProgramEnding, Channel, "a receive from a channel"},
+	{"chan send", ProgramEnding, Channel, "a send to a channel"},
+	{"select (no cases)", ProgramEnding, Select, "nothing: select without cases"},
+	{"select", ProgramEnding, Select, "the first of several channels"},
+	{"sleep", SelfEnding, Timer, "a sleep to end"},
+	{"IO wait", PeerEnding, Conn, "the network"},
+	{"coroutine", ProgramEnding, "", "its coroutine's other side"},
+	{"synctest.Run", ProgramEnding, "", "the goroutines of its bubble"},
+	{"synctest.Wait", ProgramEnding, "", "the goroutines of its bubble"},
+	{"syscall", PeerEnding, "", "the operating system"},
+	{"waiting for cgo callback", PeerEnding, "", "C code"},
+	{"running", Running, "", "nothing: it runs"},
+	{"runnable", Running, "", "a processor"},
+	{"copystack", Running, "", "nothing: it runs"},
+	{"preempted", Running, "", "a processor"},
+	{"finalizer wait", Runtime, "", "work of the runtime"},
+	{"cleanup wait", Runtime, "", "work of the runtime"},
+	{"force gc (idle)", Runtime, "", "work of the runtime"},
+	{"GOMAXPROCS updater", Runtime, "", "work of the runtime"},
+	{"GC assist", Running, "", "the garbage collector, which makes it help"},
+	{"GC weak to strong wait", Running, "", "the garbage collector"},
+	{"GC ", Runtime, "", "work of the runtime"},
+	{"timer goroutine", Runtime, "", "work of the runtime"},
+	{"trace reader", Runtime, "", "work of the runtime"},
+	{"wait for GC cycle", Running, "", "the garbage collector"},
+	{"garbage collection", Running, "", "the garbage collector"},
+	{"panicwait", Running, "", "a panic elsewhere"},
+	{"stopping the world", Running, "", "the others to stop"},
+}
+
+// placeOf finds the innermost frame that is neither the runtime's nor of a
+// package that only does the waiting for its caller.
+func placeOf(frames []goroutine.Frame) int {
+	for i := range frames {
+		if !isPlumbing(frames[i].Func) {
+			return i
+		}
+	}
+	return -1
+}
+
+// plumbing are the packages whose functions wait on behalf of their callers.
+var plumbing = []string{"runtime.", "sync.", "internal/", "runtime/", "time.", "syscall.", "panic", "golang.org/x/sync/semaphore.", "golang.org/x/time/rate."}
+
+func isPlumbing(name string) bool {
+	for _, p := range plumbing {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isEntry reports whether only what starts every goroutine is further out.
+func isEntry(outer []goroutine.Frame) bool {
+	for i := range outer {
+		if name := outer[i].Func; !isPlumbing(name) && !strings.Contains(name, ".gowrap") {
+			return false
+		}
+	}
+	return true
+}
+
+// placeText is a frame for people: "main.(*Pool).Get pool.go:31".
+func placeText(f *goroutine.Frame) string {
+	if f.File == "" {
+		return f.Func
+	}
+	return f.Func + " " + path.Base(strings.ReplaceAll(f.File, `\`, "/")) + ":" + strconv.Itoa(f.Line)
+}
+
+// firstWord returns the first argument word if it is exact: a receiver, or a
+// pointer. Stale words ("?"), aggregates and small numbers are none.
+func firstWord(args string) (uint64, bool) {
+	const prefix = "0x"
+	if !strings.HasPrefix(args, prefix) {
+		return 0, false
+	}
+	end := len(prefix)
+	for end < len(args) && args[end] != ',' {
+		end++
+	}
+	w, err := strconv.ParseUint(args[len(prefix):end], 16, 64)
+	if err != nil || w < addressMin {
+		return 0, false
+	}
+	return w, true
+}
+
+// addressMin is below every address of a Go program, and above most numbers.
+const addressMin = 0x10000
