@@ -249,20 +249,23 @@ func (r *readings) count(i gaugeIndex) int {
 func (r *readings) has(i gaugeIndex) bool { return r.recent[i].ok() }
 
 // beyond compares the decode side of one sample with the agents' count: how many requests it has more
-// than they have out, and how many are in its batch more than have had their headers. The decode side
-// has a part of each request from its dispatch on, and shows all of it at one instant.
+// than they have out, and how many of theirs are in its batch without having had their headers. The decode
+// side has a part of each request from its dispatch on, and shows all of it at one instant. Of several
+// engines, one that has drained keeps its last number of running requests while another's tokens move the
+// counter: what waits on the decode side has no headers either, and cannot be in the batch as well.
 func beyond(s *harness.Sample) (sent, headed float64, ok bool) {
 	running, ok := valueOf(s, harness.GaugeDecodeRunning)
 	if !ok {
 		return 0, 0, false
 	}
-	all := running
+	waiting := 0.0
 	for _, name := range [...]string{harness.GaugeDecodePrealloc, harness.GaugeDecodeTransfer, harness.GaugeDecodeQueue} {
 		if v, ok := valueOf(s, name); ok {
-			all += v
+			waiting += v
 		}
 	}
-	return max(0, all-float64(s.Sent)), max(0, running-float64(s.Streaming)), true
+	without := float64(s.Sent - s.Streaming) // headers
+	return max(0, running+waiting-float64(s.Sent)), max(0, min(running-float64(s.Streaming), without-waiting)), true
 }
 
 // stands says whether a counter was seen, and not seen to move lately.

@@ -58,7 +58,8 @@ func (r *reading) decodeHang() decodeHang {
 	if h.crawls {
 		h.n = r.sum(fateMoving, fateServed, fateOpen, fateDecodeHung)
 	}
-	h.behind = r.sum(fateDecodeWait) + r.stuck()
+	// Those that later ones have overtaken waited for their handshake before decode stood still.
+	h.behind = r.sum(fateDecodeWait) + r.stuck() - r.n[fateUnpaired]
 	for i := range r.calls {
 		c := &r.calls[i]
 		if c.fate != fateDecodeHung && !(h.crawls && (c.fate == fateMoving || c.fate == fateServed || c.fate == fateOpen)) {
