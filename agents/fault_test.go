@@ -151,6 +151,39 @@ func TestLocksSerialise(t *testing.T) {
 	})
 }
 
+// A lock that is held over the whole step lets one agent at a time have its call.
+func TestLockOverCall(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, ctx context.Context, w sim.World) {
+		f := fleet{w: w, wf: short(1)}
+		f.wf.Locks, f.wf.LockScope = true, agents.LockStep
+		f.chat = &player{w: w, latency: 30 * time.Second}
+		f.start(t, ctx, 3)
+		_ = w.Sleep(ctx, 20*time.Second)
+		inCall := 0
+		for _, a := range f.agents {
+			s := a.State()
+			switch waits := slices.Equal(s.WaitsFor, []string{"workspace.lock"}); {
+			case s.Stage == pacer.StageThink && !waits: // this Chatter tells nobody of its stages
+				inCall++
+			case s.Stage != pacer.StageThink:
+				t.Errorf("seed %d: state %+v, want one that has not begun its call", seed, s)
+			}
+		}
+		if inCall != 1 {
+			t.Errorf("seed %d: %d agents are past the lock, want 1", seed, inCall)
+		}
+		if err := f.wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if took, least := time.Duration(w.Now()), 3*4*30*time.Second; took < least {
+			t.Errorf("seed %d: 3 tasks of 4 calls took %v, want %v at least, one after the other", seed, took, least)
+		}
+		if o := w.Objects(); o[0].InUse != 0 || len(o[0].Waiters) != 0 {
+			t.Errorf("left behind: %+v", o[0])
+		}
+	})
+}
+
 func TestToolFaults(t *testing.T) {
 	inBothWorlds(t, func(t *testing.T, ctx context.Context, w sim.World) {
 		f := fleet{w: w, wf: short(3), faults: []fault.Fault{

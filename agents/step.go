@@ -48,6 +48,11 @@ func (a *Agent) step(ctx context.Context, round, step int) error {
 	if err := a.think(ctx); err != nil {
 		return err
 	}
+	held, err := a.lockStep(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Release() }() // fails only if released twice
 	if err := a.ask(ctx); err != nil {
 		return err
 	}

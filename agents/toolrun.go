@@ -152,42 +152,6 @@ func (a *Agent) meetFaults(r *toolRun, i int) {
 	r.lockOrder = r.tool == ToolSave && a.faults.Fires(fault.Tool, fault.LockOrder, o) != nil
 }
 
-// runTool takes the locks, if the tool needs them, and does the work.
-func (a *Agent) runTool(ctx context.Context, r *toolRun) error {
-	first, second := a.shared.workspace, a.shared.journal
-	if first == nil || r.tool != ToolAppend && r.tool != ToolSave {
-		return a.workOn(ctx, r, r.time)
-	}
-	if r.lockOrder {
-		first, second = second, first
-	}
-	one, err := a.acquire(ctx, first, r.tool)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = one.Release() }() // fails only if released twice
-	if err := a.w.Sleep(ctx, r.time/2); err != nil {
-		return err
-	}
-	two, err := a.acquire(ctx, second, r.tool)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = two.Release() }()
-	return a.workOn(ctx, r, r.time-r.time/2)
-}
-
-func (a *Agent) acquire(ctx context.Context, l *lock, tool string) (sim.Lease, error) {
-	who := sim.Party{Name: a.state.Name, What: tool}
-	if lease, ok := l.TryAcquire(who); ok {
-		return lease, nil
-	}
-	a.waitFor(l.waitsFor)
-	lease, err := l.Acquire(ctx, who)
-	a.waitFor(nil)
-	return lease, err
-}
-
 // workOn lets the tool's time pass and does what the tool does.
 func (a *Agent) workOn(ctx context.Context, r *toolRun, left time.Duration) error {
 	if r.hang {

@@ -50,10 +50,21 @@ type Workflow struct {
 	SubAgents SubAgents `json:"sub_agents" yaml:"sub_agents"`
 	// Locks makes append and save take the two locks of the workspace, which serialises them.
 	Locks bool `json:"locks" yaml:"locks"`
+	// LockScope says how long the locks are held, if there are any.
+	LockScope LockScope `json:"lock_scope" yaml:"lock_scope"`
 	// Trace is the path of a recorded workload whose sessions are the tasks; empty: none. It replaces
 	// rounds, steps, think, tool_time, message_tokens and output_tokens. See [TraceTasks].
 	Trace string `json:"trace" yaml:"trace"`
 }
+
+// LockScope says how long an agent holds the locks of the workspace.
+type LockScope string
+
+// The scopes.
+const (
+	LockTool LockScope = "tool" // append and save take both locks, one after the other, while they run
+	LockStep LockScope = "step" // a step takes the workspace's lock before its call and keeps it until its tools have ended
+)
 
 // ToolTimes is how long each tool runs, waits for locks not counted.
 type ToolTimes struct {
@@ -95,6 +106,7 @@ func DefaultWorkflow() Workflow {
 		ReasoningShare: 0.75,
 		Model:          "simulated",
 		SubAgents:      SubAgents{Steps: 2},
+		LockScope:      LockTool,
 	}
 }
 

@@ -35,6 +35,8 @@ func TestValidate(t *testing.T) {
 		{"reasoning_share: found NaN, want a number from 0 to 1", func(wf *agents.Workflow) { wf.ReasoningShare = math.NaN() }},
 		{"model: found nothing, want the name of a model", func(wf *agents.Workflow) { wf.Model = "" }},
 		{"max_tokens: found -1, want 0 to 100000000", func(wf *agents.Workflow) { wf.MaxTokens = -1 }},
+		{`lock_scope: found "", want tool or step`, func(wf *agents.Workflow) { wf.LockScope = "" }},
+		{"lock_scope: found step while locks is false, want locks true: without locks nothing is held", func(wf *agents.Workflow) { wf.LockScope = agents.LockStep }},
 		{"sub_agents.per_round: found 5000, want 0 to 1000", func(wf *agents.Workflow) { wf.SubAgents.PerRound = 5000 }},
 		{"sub_agents.steps: found 0, want 1 to 1000", func(wf *agents.Workflow) { wf.SubAgents = agents.SubAgents{PerRound: 1} }},
 		{"", func(wf *agents.Workflow) { wf.SubAgents = agents.SubAgents{} }},

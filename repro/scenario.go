@@ -288,6 +288,9 @@ func (s *Scenario) validateFaults() error {
 		if f.What == fault.LockOrder && !s.Workflow.Locks {
 			return s.bad(block, fmt.Errorf("what: found %q while workflow.locks is false, want it true: without locks there is no order", f.What))
 		}
+		if f.What == fault.LockOrder && s.Workflow.LockScope != agents.LockTool {
+			return s.bad(block, fmt.Errorf("what: found %q while workflow.lock_scope is %s, want it %s: a tool takes no lock of its own there", f.What, s.Workflow.LockScope, agents.LockTool))
+		}
 		if slices.IndexFunc(s.Faults, func(o fault.Fault) bool { return o.ID == f.ID }) != i {
 			return s.bad(block, fmt.Errorf("id: found %q twice, want ids that differ", f.ID))
 		}

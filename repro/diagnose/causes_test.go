@@ -85,6 +85,19 @@ func TestDecidingObservation(t *testing.T) {
 			}
 		}, Refuted},
 		{"lock-over-call", "the holder is in no call", func(ev *harness.Evidence) { ev.Calls = nil }, Refuted},
+		{"lock-over-call", "the holder's stream has gone quiet", func(ev *harness.Evidence) {
+			ev.Calls[0].LastToken, ev.Calls[0].LastByte = ev.At.Add(-95*s), ev.At.Add(-95*s)
+			for i := range ev.Samples {
+				ev.Samples[i].Gauges = ev.Samples[i].Gauges[:0]
+			}
+			ev.Router.Open = nil
+		}, Refuted},
+		{"lock-over-call", "nobody has waited for long", func(ev *harness.Evidence) {
+			for i := range ev.Objects[1].Waiters {
+				ev.Objects[1].Waiters[i].Since = ev.At.Add(-3 * s)
+			}
+		}, Refuted},
+		{"lock-over-tool", "the holder's tool hangs", func(ev *harness.Evidence) { ev.Tools[0].Longest = s; ev.Agents[0].Since = ev.At.Add(-200 * s) }, Refuted},
 		{"tool-hang", "the tools have only begun", func(ev *harness.Evidence) {
 			for i := range ev.Agents {
 				ev.Agents[i].Since = ev.At.Add(-time.Second)

@@ -147,6 +147,19 @@ func lockOverCallEvidence() *harness.Evidence {
 	return b.gauges(0, 50, gauge(harness.GaugeDecodeRunning, 1)).done()
 }
 
+// lockOverToolEvidence has the lock held over a slow save, as tools do that take it while they run.
+func lockOverToolEvidence() *harness.Evidence {
+	b := stallOf("lock-over-call-2", 12, 12, 300*s, m).tool(12, "save", 80*s).returned("save", 40, 75*s)
+	o := b.object("semaphore", "workspace.lock", 1)
+	b.hold(o, "agent-01", "save", 70*s)
+	for i := 1; i < 12; i++ {
+		a := &b.ev.Agents[i]
+		a.Waits = "semaphore workspace.lock"
+		o.Waiters = append(o.Waiters, sim.Party{Name: a.Name, Since: a.Since})
+	}
+	return b.gauges(0, 0).done()
+}
+
 func toolEvidence() *harness.Evidence {
 	return stallOf("tool-hang-1", 30, 16, 1500*s, m).tool(5, "append", 400*s).tool(3, "append", 61*s).
 		returned("append", 84, 300*time.Millisecond).

@@ -82,6 +82,7 @@ func stories() []story {
 		{"nested-slot-not-yet", nestedNotYetEvidence, nil, Starved, LayerPacer, CauseStarvation},
 		{"lock-order", lockEvidence, nil, Deadlocked, LayerHarness, CauseLockOrder},
 		{"lock-over-call", lockOverCallEvidence, nil, Starved, LayerHarness, CauseLockOverCall},
+		{"lock-over-tool", lockOverToolEvidence, nil, Starved, LayerHarness, CauseLockOverCall},
 		{"tool-hang", toolEvidence, nil, Wedged, LayerTool, CauseToolHang},
 		{"slow-tool-first-capture", func() *harness.Evidence { return slowToolEvidence(m, 50*s).done() }, nil, Slow, LayerTool, CauseUnknown},
 		{"slow-tool-as-before", func() *harness.Evidence { return slowToolEvidence(2*m, 110*s).returned("append", 4, 150*s).done() }, nil, Slow, LayerTool, CauseSlowTool},

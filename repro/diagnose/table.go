@@ -29,6 +29,14 @@ func (c *callReading) note() string {
 	return ""
 }
 
+// note says that an agent between calls does not think: it waits for somebody.
+func (a *agentReading) note() string {
+	if a.waits && a.Stage == pacer.StageThink {
+		return "in line for a lock, before the call"
+	}
+	return ""
+}
+
 // stages makes the table of stages.
 func (r *reading) stages() []StageRow {
 	type key struct {
@@ -59,7 +67,7 @@ func (r *reading) stages() []StageRow {
 		row.oldest = max(row.oldest, age(r.now.At, c.Since))
 	}
 	for i := range r.idle {
-		row := cellOf(key{agent: r.idle[i].Stage, server: ServerNotSent})
+		row := cellOf(key{agent: r.idle[i].Stage, server: ServerNotSent, note: r.idle[i].note()})
 		row.agents++
 		row.oldest = max(row.oldest, r.idle[i].age)
 	}
