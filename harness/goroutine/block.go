@@ -7,6 +7,7 @@ type block struct {
 	g    Goroutine
 	open bool // it has begun and was not yet taken
 	full bool // its stack is complete: frames that follow belong to something else
+	lost bool // its header was damaged: which dump it belongs to waits for a frame
 	// Argument texts are nearly all different and would each cost an allocation,
 	// so those of g.Frames are gathered end to end and become one string.
 	args  []byte
@@ -20,7 +21,7 @@ type span struct{ start, end int }
 func (b *block) begin() {
 	b.g = Goroutine{Frames: b.g.Frames[:0], Labels: b.g.Labels[:0], Thread: -1}
 	b.args, b.spans = b.args[:0], b.spans[:0]
-	b.open, b.full = true, false
+	b.open, b.full, b.lost = true, false, false
 }
 
 // end closes b and returns what it holds, nil if that is nothing.
@@ -66,6 +67,12 @@ func (b *block) addFrame(f Frame, args []byte) {
 	}
 	b.spans = append(b.spans, s)
 	b.g.Frames = append(b.g.Frames, f)
+}
+
+// clearFrames takes back the frames so far.
+func (b *block) clearFrames() {
+	b.g.Frames, b.g.Gap = b.g.Frames[:0], Gap{}
+	b.args, b.spans = b.args[:0], b.spans[:0]
 }
 
 // addGap notes frames left out. An ancestor's are not kept: they are its outermost.

@@ -59,6 +59,10 @@ type Goroutine struct {
 	// Snapshot is the index of its dump among those of the text, and Source of
 	// its stream. Both are 0 for a text that holds one dump.
 	Snapshot, Source int
+	// Again says that the same dump has had this goroutine before: a crash lists
+	// those that were running elsewhere without their stacks, then has each
+	// thread print its own. Only a Reader shows it; Parse puts the two together.
+	Again bool
 	// Count is how many goroutines the block stands for, where the text says:
 	// profiles and merged dumps. N has it for all.
 	Count int

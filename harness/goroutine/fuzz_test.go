@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -40,17 +41,42 @@ func FuzzParse(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(d, again) {
 			t.Errorf("differs in pieces: %v\n%s\n%s", err, render(d), render(again))
 		}
+		checkAll(t, text)
 		grouped := 0
 		for _, g := range Group(d) {
 			grouped += g.Count()
 		}
-		if grouped != len(d.Goroutines) {
-			t.Errorf("%d goroutines, %d in groups", len(d.Goroutines), grouped)
+		if grouped != d.N() {
+			t.Errorf("%d goroutines, %d in groups", d.N(), grouped)
 		}
 		if m := Compare(d, again, ByID); len(m.Changed)+len(m.Gone)+len(m.New) != 0 {
 			t.Errorf("moved against itself: %+v", m)
 		}
 	})
+}
+
+// checkAll reads the text as any number of dumps.
+func checkAll(t *testing.T, text []byte) {
+	t.Helper()
+	all, err := ParseAll(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum Stats
+	for i, d := range all {
+		sum.add(&d.Stats)
+		if len(d.Goroutines)+len(d.Others) == 0 || d.Form == "" {
+			t.Errorf("dump %d of form %q has nothing", i, d.Form)
+		}
+		for _, g := range slices.Concat(d.Goroutines, d.Others) {
+			if g.Snapshot != i || g.Again || g.N() < 1 {
+				t.Errorf("in dump %d: %+v", i, g)
+			}
+		}
+	}
+	if len(all) > 0 && (sum.Bytes != int64(len(text)) || sum.UsedBytes+sum.SkippedBytes != sum.Bytes || sum.Dumps != len(all)) {
+		t.Errorf("%d dumps of %d bytes: %+v", len(all), len(text), sum)
+	}
 }
 
 // FuzzLabels writes a header as the runtime would and reads the label back.

@@ -77,8 +77,14 @@ func compareGolden(t *testing.T, path, got string) {
 // render shows everything a dump holds, frames of long stacks in part.
 func render(d *Dump) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d goroutines, %d others, %d of %d bytes skipped, truncated: %t\n",
-		len(d.Goroutines), len(d.Others), d.SkippedBytes, d.Bytes, d.Truncated)
+	fmt.Fprintf(&b, "%s: %d goroutines, %d others, %d of %d bytes skipped, truncated: %t\n",
+		d.Form, d.N(), len(d.Others), d.SkippedBytes, d.Bytes, d.Truncated)
+	for _, m := range d.Messages {
+		fmt.Fprintf(&b, "message %q\n", m)
+	}
+	for _, t := range d.Tests {
+		fmt.Fprintf(&b, "running test %s for %s\n", t.Name, t.Age)
+	}
 	for _, s := range d.Skipped {
 		fmt.Fprintf(&b, "skipped %d bytes at %d: %.60q\n", s.Bytes, s.Offset, s.Text)
 	}

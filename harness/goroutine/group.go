@@ -68,8 +68,12 @@ type tally struct {
 	creators map[string]int
 }
 
-// Add counts a goroutine. It keeps nothing of g that Reader.Next would reuse.
+// Add counts a goroutine, but not Again. It keeps nothing of it that Reader.Next
+// would reuse.
 func (g *Grouper) Add(one *Goroutine) {
+	if one.Again {
+		return
+	}
 	g.key = appendStackKey(g.key[:0], one)
 	t := g.byKey[string(g.key)]
 	if t == nil {

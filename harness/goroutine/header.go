@@ -3,6 +3,7 @@ package goroutine
 import (
 	"bytes"
 	"math"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -14,8 +15,14 @@ import (
 //	ATTR: N minutes | locked to thread | synctest bubble N
 //	runtime stack:
 //
+// goroutine-inspect adds ` N times: [[ID, ID, ...]` to the header of merged ones,
+// and some releases were patched to print labels as attributes, "K":"V".
+//
 // Labels follow a blank, not a comma. Their values are quoted and may hold "]:" or
 // a whole header, so they are read from the left and never searched for an end.
+
+// waitMinutesMax keeps a wait within a time.Duration.
+const waitMinutesMax = int64(math.MaxInt64 / time.Minute)
 
 var (
 	headerStart  = []byte("goroutine ")
@@ -56,14 +63,20 @@ func parseHeader(text []byte, g *Goroutine, n *names) bool {
 	g.State = n.text(cutMarks(text[:end], g))
 	for text = text[end:]; len(text) > 0; {
 		switch {
-		case bytes.Equal(text, []byte("]:")):
-			return true
+		case bytes.HasPrefix(text, []byte("]:")):
+			return len(text) == len("]:") || cutMerged(text[len("]:"):], g)
 		case bytes.HasPrefix(text, labelsStart):
 			if text, ok = cutLabels(text[len(labelsStart):], g); !ok {
 				return false
 			}
 		case bytes.HasPrefix(text, []byte(", ")):
 			text = text[len(", "):]
+			if bytes.HasPrefix(text, []byte(`"`)) {
+				if text, ok = cutLabel(text, g); !ok {
+					return false
+				}
+				continue
+			}
 			end := attrEnd(text)
 			setAttr(text[:end], g)
 			text = text[end:]
@@ -131,7 +144,7 @@ func setAttr(attr []byte, g *Goroutine) {
 		}
 	}
 	if n, rest, ok := cutInt(attr); ok && bytes.Equal(rest, []byte(" minutes")) {
-		g.Wait = time.Duration(min(n, int64(math.MaxInt64/time.Minute))) * time.Minute
+		g.Wait = time.Duration(min(n, waitMinutesMax)) * time.Minute
 		return
 	}
 	if g.Extra != "" {
@@ -140,32 +153,78 @@ func setAttr(attr []byte, g *Goroutine) {
 	g.Extra += string(attr)
 }
 
-// cutLabels reads "K": "V", ...} and returns what follows the brace.
+// cutLabels reads "K": "V", ...} and returns what follows the brace. The blank
+// after the colon is not in profiles.
 func cutLabels(text []byte, g *Goroutine) (rest []byte, ok bool) {
+	if text, ok = cutLabelPairs(text, g); !ok {
+		return nil, false
+	}
+	return bytes.CutPrefix(text, []byte("}"))
+}
+
+// cutLabelPairs reads "K": "V", ... and returns what follows.
+func cutLabelPairs(text []byte, g *Goroutine) (rest []byte, ok bool) {
 	for {
-		var l Label
-		if l.Key, text, ok = cutQuoted(text); !ok {
+		if text, ok = cutLabel(text, g); !ok {
 			return nil, false
 		}
-		if text, ok = bytes.CutPrefix(text, []byte(": ")); !ok {
-			return nil, false
+		if rest, ok = bytes.CutPrefix(text, []byte(", ")); !ok {
+			return text, true
 		}
-		if l.Value, text, ok = cutQuoted(text); !ok {
-			return nil, false
+		text = rest
+	}
+}
+
+// cutLabel reads "K": "V" and adds it.
+func cutLabel(text []byte, g *Goroutine) (rest []byte, ok bool) {
+	var l Label
+	if l.Key, text, ok = cutQuoted(text); !ok {
+		return nil, false
+	}
+	if text, ok = bytes.CutPrefix(text, []byte(":")); !ok {
+		return nil, false
+	}
+	if l.Value, text, ok = cutQuoted(bytes.TrimPrefix(text, []byte(" "))); !ok {
+		return nil, false
+	}
+	g.Labels = append(g.Labels, l)
+	return text, true
+}
+
+// cutMerged reads ` N times: [[ID, ID, ...]`, with one bracket or two. The first
+// ID is often g's own.
+func cutMerged(text []byte, g *Goroutine) bool {
+	text, ok := bytes.CutPrefix(text, []byte(" "))
+	if !ok {
+		return false
+	}
+	n, text, ok := cutInt(text)
+	if !ok || n <= 0 {
+		return false
+	}
+	if text, ok = bytes.CutPrefix(text, []byte(" times: [")); !ok {
+		return false
+	}
+	text = bytes.TrimPrefix(text, []byte("["))
+	for {
+		id, rest, ok := cutInt(text)
+		if !ok {
+			return false
 		}
-		g.Labels = append(g.Labels, l)
-		if rest, ok = bytes.CutPrefix(text, []byte("}")); ok {
-			return rest, true
+		if id != g.ID {
+			g.Merged = append(g.Merged, id)
 		}
-		if text, ok = bytes.CutPrefix(text, []byte(", ")); !ok {
-			return nil, false
+		if text, ok = bytes.CutPrefix(rest, []byte(", ")); !ok {
+			g.Count = int(n)
+			return string(bytes.TrimPrefix(rest, []byte("]"))) == "" || string(rest) == "]]"
 		}
 	}
 }
 
 // cutQuoted reads one string in the quoting of the runtime's printquoted: \n \r
-// \t \\ \" \xHH \uHHHH \UHHHHHHHH, everything else printable ASCII. Other bytes
-// are taken as they are, for texts that something re-encoded.
+// \t \\ \" \xHH \uHHHH \UHHHHHHHH, everything else printable ASCII; and in that of
+// strconv.Quote, where \xHH is a byte that is no text. Other bytes are taken as
+// they are.
 func cutQuoted(text []byte) (s string, rest []byte, ok bool) {
 	text, ok = bytes.CutPrefix(text, []byte(`"`))
 	if !ok {
@@ -204,6 +263,8 @@ func appendEscape(b, text []byte) (to, rest []byte, ok bool) {
 		return append(b, '\r'), rest, true
 	case 't':
 		return append(b, '\t'), rest, true
+	case 'a', 'b', 'f', 'v': // of strconv.Quote, in profiles
+		return append(b, "\a\b\f\v"[strings.IndexByte("abfv", c)]), rest, true
 	case '\\', '"':
 		return append(b, c), rest, true
 	case 'x':
@@ -219,6 +280,9 @@ func appendEscape(b, text []byte) (to, rest []byte, ok bool) {
 	r, tail, ok := cutHex(rest[:digits])
 	if !ok || len(tail) > 0 {
 		return nil, nil, false
+	}
+	if c == 'x' && r >= utf8.RuneSelf {
+		return append(b, byte(r)), rest[digits:], true
 	}
 	return utf8.AppendRune(b, rune(r)), rest[digits:], true
 }

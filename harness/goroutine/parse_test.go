@@ -58,10 +58,9 @@ func TestNoHeader(t *testing.T) {
 	for _, text := range []string{
 		"goroutine 5 started",
 		"\tgoroutine 5 [running]:",
-		"goroutine profile: total 3",
 		"goroutine x [running]:",
 		"goroutine 5 [running] is slow",
-		"goroutine 5 [running]: 119 times: [5, 6]",
+		"goroutine 5 [running]: 119 times: [5, six]",
 		`goroutine 5 [sleep labels:{"a": "b}]:`,
 		`goroutine 5 [sleep labels:{"a": "\q"}]:`,
 		`goroutine 5 [sleep labels:{"a"}]:`,

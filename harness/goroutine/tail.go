@@ -5,22 +5,11 @@ import "bytes"
 // A tail is what must be remembered of the last lines to tell whether the text
 // was cut off.
 type tail struct {
-	used       bool // the last line was used
-	usedBytes  int64
-	offset     bool // the last position line had +0x…
-	cut        bool // the last line has no line end
-	unfinished bool // …, was not used, and looks like the start of a line that would be
-}
-
-// note is told each line after it was taken.
-func (t *tail) note(l line, s *Stats, c *call) {
-	before := t.used
-	t.used = s.UsedBytes > t.usedBytes || c.kind == callGo
-	t.usedBytes = s.UsedBytes
-	if l.cut {
-		t.cut = true
-		t.unfinished = !t.used && len(l.text) > 0 && (before && looksUnfinished(l.text) || startsHeader(l.text))
-	}
+	used       bool  // the last line was used
+	size       int64 // of the text so far, in bytes
+	offset     bool  // the last position line had +0x…
+	cut        bool  // the last line has no line end
+	unfinished bool  // …, was not used, and looks like the start of a line that would be
 }
 
 // looksUnfinished reports whether more text could make this a line of a dump.
@@ -41,20 +30,20 @@ func startsHeader(text []byte) bool {
 }
 
 // isTruncated reports whether the text, now at its end, ends inside a block.
-func (r *Reader) isTruncated() bool {
-	b, t := r.cur, &r.tail
+func (p *parser) isTruncated() bool {
+	b, t := p.cur, &p.tail
 	switch {
-	case r.call.kind == callGo, r.call.kind == callCreator:
+	case p.call.kind == callGo, p.call.kind == callCreator:
 		return true
-	case b.open && b.isBare() && b.g.Kind != KindHeadless:
+	case b.open && b.isBare() && b.g.Kind != KindHeadless && p.dump.Form == FormDump:
 		return true
 	case !t.cut:
 		return false
 	case t.unfinished:
 		return true
-	case !t.used:
+	case !t.used || p.dump.Form != FormDump:
 		return false
-	case r.stats.Bytes >= 1<<10 && r.stats.Bytes&(r.stats.Bytes-1) == 0:
+	case t.size >= 1<<10 && t.size&(t.size-1) == 0:
 		return true // the size of a buffer that was too small
 	}
 	// Somebody may only have trimmed the last line end. The stack is whole if it
