@@ -76,7 +76,7 @@ var shapes = map[string]func(*draws){
 		d.set("policy.response_header", d.seconds(120, 300))
 		from := d.seconds(180, 500)
 		d.set("faults.slow-transfer.from", from)
-		d.set("faults.slow-transfer.to", from+d.seconds(120, 200)) // long enough for as many requests to come
+		d.set("faults.slow-transfer.to", from+d.seconds(180, 260)) // long enough for each agent to send a request in it
 		d.stallAfter(30, 75)
 	},
 	"pin-watchdog": func(d *draws) {
@@ -89,6 +89,9 @@ var shapes = map[string]func(*draws){
 	"decode-memory": func(d *draws) {
 		d.fleet(16, 40)
 		d.set("pacer.slots", d.between(8, 24))
+		// With 64 messages to read, rarer long ones may not come at all.
+		long := d.between(10, 20)
+		d.set("workflow.message_tokens", fmt.Sprintf("{mixture: [{weight: %d, uniform: [2000, 4000]}, {weight: %d, constant: %d}]}", 100-long, long, d.between(200_000, 240_000)))
 		d.set("faults.memory.kv_tokens", 4_000_000-d.between(120_000, 190_000)) // below, the usual prompts do not fit either
 		d.stallAfter(30, 75)
 	},
@@ -97,7 +100,7 @@ var shapes = map[string]func(*draws){
 		d.set("servers.router.queued_max", limit)
 		d.set("pacer.slots", d.between(limit+6, 30)) // whoever has no slot asks for nothing
 		d.set("fleet.agents", d.between(30, 50))
-		backoff := d.between(1, 5) * 100
+		backoff := d.between(4, 10) * 100 // a thousand attempts last for the first answers
 		d.set("policy.backoff_base", fmt.Sprintf("%dms", backoff))
 		d.set("policy.backoff_max", fmt.Sprintf("%dms", backoff))
 		d.outputs(2500, 4500)

@@ -90,6 +90,10 @@ func score(r *repro.Result) scored {
 			s.wrong = "a control has a cause"
 		}
 	}
+	if want.Outcome == diagnose.Wedged && !v.Open() {
+		// Whatever the scenario is made for: what has ended by itself was not wedged.
+		want.Outcome = diagnose.Starved
+	}
 	switch {
 	case !s.stalled && v.Outcome == diagnose.Completed && v.Cause == diagnose.CauseNone:
 	case !v.Meets(diagnose.Expectation{Outcome: want.Outcome, Layer: want.Layer, Cause: want.Cause}):

@@ -48,6 +48,11 @@ func (r *reading) zombies() zombies {
 	return z
 }
 
+// tell says whether enough of them are seen to slow down everybody else.
+func (z *zombies) tell(g *readings) bool {
+	return g.excess.ok() && g.excess.min >= 1 && !g.stands(decodeTokens) && z.more >= 2 && z.part >= zombieShare
+}
+
 func judgeIgnoredAbort(r *reading, j *judgement) {
 	g := &r.gauges
 	z := r.zombies()
@@ -66,7 +71,7 @@ func judgeIgnoredAbort(r *reading, j *judgement) {
 		j.open(0.1, floor)
 		j.con("decode_tokens_total stands still: the gauges may be old")
 		return
-	case z.more < 2 || z.part < zombieShare:
+	case !z.tell(g):
 		j.open(0.2*z.part, floor)
 		j.con("only %s requests more than the agents have out: engines notice a client that leaves some seconds late", num(z.more))
 		return

@@ -50,7 +50,8 @@ func judgePrefillBottleneck(r *reading, j *judgement) {
 		j.refute("%d of %s for prefill, less than half", n, does(r.sides.Sent, "request", "waits", "wait"))
 		return
 	}
-	j.support(0.95 * r.share(n))
+	// What decodes by now has come through the same queue.
+	j.support(0.95 * (r.share(n) + 0.5*r.share(r.sum(fateMoving, fateServed))))
 	j.beside = fmt.Sprintf("%s for prefill", does(n, "request", "waits", "wait"))
 	j.pro("%s for prefill; on average %s were queued there, %s", ofAll(n, r.sides.Sent, "request")+" "+verb(n, "waits", "wait"), num(waiting), r.gauges.under)
 	if rate, over, ok := g[prefillTokens].rate(); ok {

@@ -15,7 +15,11 @@ func retryStorm() cause {
 		judge: func(r *reading, j *judgement) { judgeRefusals(r, j, false) },
 		because: func(r *reading) string {
 			w := &r.now.Window
-			return fmt.Sprintf("Refused requests are sent again and again: %s in the stall, and no call completed.", refusalsOf(w).text())
+			text := fmt.Sprintf("Refused requests are sent again and again: %s in the stall, and no call completed.", refusalsOf(w).text())
+			if !r.refusedNow() {
+				text += fmt.Sprintf(" That has just ended: all that is out now was sent within the last %s.", secs(r.oldestSent()))
+			}
+			return text
 		},
 		next: func(r *reading) []string {
 			return append([]string{"longer backoff with full jitter: --set policy.jitter=full, and a longer policy.backoff_base"}, r.refusalAdvice()...)
@@ -30,7 +34,7 @@ func routerQueue() cause {
 		judge: func(r *reading, j *judgement) { judgeRefusals(r, j, true) },
 		because: func(r *reading) string {
 			text := "The router has as many requests as it takes and refuses what comes on top: "
-			if r.refusedNow() {
+			if r.refusedNow() || r.stormPassed() {
 				return text + refusalsOf(&r.now.Window).text() + " in the stall, and no call completed."
 			}
 			return text + refusalsOf(&r.now.Totals).text() + " since the start of the run, and " + r.givenUp() + "."
@@ -178,6 +182,25 @@ func (r *reading) refusedNow() bool {
 	return refused > 0 && again > 0 && (2*again >= begun || 4*again >= begun && refused >= hammering*again)
 }
 
+// stormPassed says whether refusals took up most of the stall and have ended since: the calls were refused
+// again and again, and what is out now was sent too late to be what held up the rest.
+func (r *reading) stormPassed() bool {
+	again, begun := r.retried()
+	w := &r.now.Window
+	return again > 0 && 2*again >= begun && w.CallsCompleted == 0 && w.AttemptsStatus >= 2*r.aStorm() && 2*r.oldestSent() < r.now.StalledFor
+}
+
+// oldestSent is how long ago the oldest of the requests that are out was sent.
+func (r *reading) oldestSent() time.Duration {
+	var d time.Duration
+	for i := range r.calls {
+		if c := &r.calls[i]; sent(c.CallState) {
+			d = max(d, age(r.now.At, c.Sent))
+		}
+	}
+	return d
+}
+
 // judgeRefusals judges the two causes in which the servers refuse requests: with a queue at the
 // router, and without.
 func judgeRefusals(r *reading, j *judgement, queue bool) {
@@ -202,7 +225,7 @@ func judgeRefusals(r *reading, j *judgement, queue bool) {
 		j.open(0.1, "the statuses and messages of the attempts that failed, in the journal of the run")
 		j.con("%s in the stall: most are failures of the servers, and not refusals of what they do not want", window.text())
 		return
-	case !r.refusedNow():
+	case !r.refusedNow() && !r.stormPassed():
 		r.judgePastRefusals(j, queue)
 		return
 	case queue && queued.ok() && queued.max == 0 && unavailable == 0:

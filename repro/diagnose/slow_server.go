@@ -53,6 +53,10 @@ func judgeSlowServer(r *reading, j *judgement) {
 	if r.roots > 0 {
 		score = 0.9 * weight / float64(r.roots)
 	}
+	if z := r.zombies(); z.left > 0 && z.tell(&r.gauges) {
+		score *= 1 - z.part
+		j.con("decode has %s requests more than the agents have out, and is slower by as much", num(z.more))
+	}
 	if r.atDecode()*2 >= r.sides.Sent {
 		j.layer = LayerDecode
 	}
