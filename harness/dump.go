@@ -76,7 +76,7 @@ func viewOf(all, before *goroutine.Dump) *GoroutineView {
 			v.InChat++
 		}
 		var stage pacer.Stage
-		if stage.UnmarshalText([]byte(g.Label("stage"))) == nil {
+		if name, ok := goroutine.Stage(g); ok && stage.UnmarshalText([]byte(name)) == nil {
 			byStage[stage]++
 		}
 	}

@@ -222,7 +222,7 @@ type GoroutineView struct {
 	Total     int          `json:"total"`               // goroutines in the dump
 	Labelled  int          `json:"labelled"`            // those with an agent's label
 	InChat    int          `json:"in_chat"`             // labelled, with a pacer.(*Pacer).Chat frame
-	ByStage   []StageCount `json:"by_stage"`            // labelled, by their stage label, in the order of the stages
+	ByStage   []StageCount `json:"by_stage"`            // labelled, by their stage, in the order of the stages
 	SameStack int          `json:"same_stack"`          // labelled, with the stack and call they had at the capture before; -1: no capture before
 	Truncated bool         `json:"truncated,omitempty"` // the dump was too large (over 1 GiB) and ends early
 }

@@ -67,6 +67,7 @@ type Fleet struct {
 	ledger  *Ledger
 	o       Options
 	tasks   *sim.Queue[int] // indices of those that nobody works on yet
+	begun   *sim.Latch      // the watchdog has its bearings
 	sampler *sampler
 
 	// capturing is held by the process that captures. It guards what follows.
@@ -105,6 +106,7 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 	f := &Fleet{
 		w: w, ledger: l, o: o,
 		tasks:     sim.NewQueue[int](w, "harness.tasks", 0),
+		begun:     sim.NewLatch(w, ""),
 		sampler:   newSampler(w, l, o.Servers, &o.Watchdog),
 		capturing: sim.NewSemaphore(w, "", 1),
 		dumper:    dumper{w: w},
@@ -167,6 +169,9 @@ func (f *Fleet) Run(ctx context.Context) (*Report, error) {
 	return report, nil
 }
 
+// WaitBegun waits until Run watches. Guests that begin before would not be seen.
+func (f *Fleet) WaitBegun(ctx context.Context) error { return f.begun.Wait(ctx) }
+
 // begin starts the processes.
 func (f *Fleet) begin(aides context.Context) {
 	f.w.Lock()
@@ -176,6 +181,7 @@ func (f *Fleet) begin(aides context.Context) {
 	for i := range f.o.Fleet.Agents {
 		f.tasks.PutLocked(i)
 	}
+	f.begun.OpenLocked()
 	f.working = f.o.Fleet.workers()
 	if f.working == 0 && !f.o.Guests {
 		f.end(Completed)

@@ -63,7 +63,7 @@ func (f *Fleet) openCapture(now sim.Instant) (*Episode, *Evidence) {
 	if f.current == nil {
 		f.current = &Episode{Number: number, StartedAt: f.ledger.watch.last, DetectedAt: now}
 		if f.o.Bundle != nil {
-			f.current.Dir = stallDir(number)
+			f.current.Dir = StallDir(number)
 		}
 	}
 	e := f.snapshot(now)
@@ -147,13 +147,14 @@ func (f *Fleet) settle() {
 }
 
 // judge asks for a verdict and writes it. Without a bundle nobody sees what is thought of an episode
-// that goes on, so that it is asked for when the episode has ended, or the run.
+// that goes on, so that it is asked for when the episode has ended, or the run; but who has guests may
+// be somebody who waits to be told.
 func (f *Fleet) judge(ep *Episode) {
-	if f.o.Judge == nil || ep.Dir == "" && !ep.judged {
+	if f.o.Judge == nil || ep.Dir == "" && !ep.judged && !f.o.Guests {
 		return
 	}
 	ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
-	if ep.Dir != "" {
+	if ep.Dir != "" && ep.Verdict != nil {
 		f.o.Bundle.WriteJSON(ep.Dir+"/"+VerdictFile, ep.Verdict)
 	}
 }

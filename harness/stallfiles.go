@@ -34,8 +34,8 @@ const (
 // captureFiles are all files of a capture.
 var captureFiles = [...]string{CallsFile, WaitsFile, ServersFile, GoroutinesText, GoroutinesProfile, LeaksProfile, GoroutinesViewFile, VerdictFile}
 
-// stallDir returns the folder of an episode.
-func stallDir(episode int) string { return fmt.Sprintf("%s/%02d", stallDirs, episode) }
+// StallDir returns the folder of an episode within a bundle, such as "stalls/01".
+func StallDir(episode int) string { return fmt.Sprintf("%s/%02d", stallDirs, episode) }
 
 // numbered returns the name of a file of an earlier capture.
 func numbered(name string, capture int) string {
