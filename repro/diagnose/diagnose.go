@@ -88,7 +88,8 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 		v.Next = append(v.Next, u.next...)
 		v.Next = append(v.Next, openQuestions(ranked)...)
 	}
-	parts := []string{r.stallText() + r.failureText(), r.whereText(v.Stages), upper(why)}
+	v.Why = upper(why)
+	parts := []string{r.stallText() + r.failureText(), r.whereText(v.Stages), v.Why}
 	if found {
 		parts = append(parts, besides(ranked[1:])...)
 	}

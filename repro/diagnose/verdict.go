@@ -22,6 +22,7 @@ type Verdict struct {
 	FinalOutcome Outcome `json:"final_outcome"` // of the run; filled in by the caller, see Final
 
 	Summary     string   `json:"summary"`       // plain words, with units
+	Why         string   `json:"-"`             // the part of Summary that explains, for callers that tell the rest themselves
 	DetectedAtS float64  `json:"detected_at_s"` // when the watchdog's patience ended
 	StalledForS float64  `json:"stalled_for_s"` // at the capture that was read
 	EndedAtS    *float64 `json:"ended_at_s"`    // nil: the episode had not ended; filled in by the caller

@@ -128,12 +128,18 @@ func (c *callReading) turn() int {
 	switch {
 	case c.Tokens > 0:
 		return 0
-	case c.withheld || c.Stage == pacer.StageFirstToken:
+	case c.withheld || c.headed():
 		return 1
 	case c.overtaken:
 		return 2
 	}
 	return 3
+}
+
+// headed says whether the call has had its response headers. A goroutine dump of somebody else's client
+// shows that a stream is read, and not how many tokens it has brought.
+func (c *callReading) headed() bool {
+	return c.Stage == pacer.StageFirstToken || c.Stage == pacer.StageStream
 }
 
 // stageFor takes a berth for a call: the furthest that it can be in. One that has been overtaken waits
@@ -232,7 +238,7 @@ func (r *reading) settleOutside(c *callReading, router *int) {
 	case c.Tokens > 0 && *router > 0 && r.retractedSince(c.lastSign()):
 		*router--
 		c.server, c.fate = ServerRetracted, fateRetracted
-	case c.Tokens > 0:
+	case c.Tokens > 0 || c.Stage == pacer.StageStream:
 		c.fate = fateSilent
 	case c.withheld:
 		c.fate = fateWithheld
