@@ -1,0 +1,233 @@
+package container
+
+import "bytes"
+
+const (
+	// depthMax is how many formats may be around a line.
+	depthMax = 5
+	// sampleLines is how many lines decide about a format.
+	sampleLines = 24
+	// missesMax is after how many lines without the outermost format the input is
+	// looked at again.
+	missesMax = 16
+)
+
+// A level is a format in use.
+type level struct {
+	format format
+	memo   memo
+}
+
+// patience keeps lines that only look like a container from being looked at
+// again and again.
+type patience struct {
+	lines int // to let pass before the next look
+	next  int // how many to let pass if that fails
+}
+
+func (p *patience) fail() {
+	p.next = min(max(2*p.next, 8), 1024)
+	p.lines = p.next
+}
+
+// firstLooks is true of bytes that a line of some container may begin with. Lines
+// of dumps begin with lower case letters and tabs.
+var firstLooks = [256]bool{
+	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
+	'{': true, '[': true, '<': true, '>': true, ' ': true,
+	'J': true, 'F': true, 'M': true, 'A': true, 'S': true, 'O': true, 'N': true, 'D': true, 'I': true, 'W': true, 'E': true,
+}
+
+// isPlain says that nothing is to be undone for a line of the input, raw, and
+// that it does not begin a container.
+func (r *Reader) isPlain(raw []byte) bool {
+	if r.depth > 0 || firstLooks[raw[0]] || len(r.parts) > 0 || r.dump.on || r.dump.long {
+		return false
+	}
+	m := r.in.marks()
+	return m == 0 || m.in(raw) == 0
+}
+
+// detect decides anew about the formats from the lines that come.
+func (r *Reader) detect() {
+	var sample [][]byte
+	for rest := r.in.ahead(); len(rest) > 0 && len(sample) < sampleLines; {
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		if text := plainly(trimRight(rest[:end])); len(text) > 0 {
+			sample = append(sample, text)
+		}
+		rest = rest[end:]
+	}
+	var found [depthMax]format
+	depth, _ := find(sample, found[:])
+	same := depth == r.depth
+	for i := range depth {
+		same = same && r.stack[i].format == found[i]
+	}
+	r.misses = 0
+	if same {
+		r.fail()
+		return
+	}
+	r.patience = patience{}
+	for i := range depth {
+		r.stack[i] = level{format: found[i]}
+	}
+	r.depth = depth
+}
+
+// plainly returns a text without byte order mark and escape sequences.
+func plainly(text []byte) []byte {
+	text = bytes.TrimPrefix(text, []byte(bom))
+	if bytes.IndexByte(text, esc) < 0 {
+		return text
+	}
+	return appendPlain(nil, text)
+}
+
+const bom = "\xef\xbb\xbf"
+
+// find fills found with the formats of a sample of lines, from outside in.
+// dumpLines is how many lines of it are of a dump once they are undone.
+func find(sample [][]byte, found []format) (depth, dumpLines int) {
+	for _, text := range sample {
+		if isDumpLine(text) {
+			dumpLines++
+		}
+	}
+	if len(found) == 0 || len(sample) == 0 {
+		return 0, dumpLines
+	}
+	for f := format(0); f < formatNumber; f++ {
+		hits, inner := f.try(sample)
+		if hits == 0 {
+			continue
+		}
+		below, lines := find(inner, found[1:])
+		if !isEnough(f, hits, len(sample), lines, dumpLines) {
+			continue
+		}
+		found[0] = f
+		return 1 + below, lines
+	}
+	return 0, dumpLines
+}
+
+// try undoes one format; hits is how many of the lines had it, inner what is left
+// of them.
+func (f format) try(sample [][]byte) (hits int, inner [][]byte) {
+	var m memo
+	joins := false
+	for _, text := range sample {
+		p, ok := f.unwrap(text, &m)
+		if !ok {
+			continue
+		}
+		hits++
+		for _, text := range bytes.Split(plainly(p.text), []byte("\n")) {
+			if n := len(inner); joins && p.joins {
+				inner[n-1] = append(inner[n-1], text...)
+			} else {
+				inner = append(inner, bytes.Clone(text))
+			}
+			joins = false
+		}
+		joins = p.partial
+	}
+	return hits, inner
+}
+
+// isEnough judges whether hits of n lines make a format. Of them, lines would be
+// lines of a dump then, and bare are so without.
+func isEnough(f format, hits, n, lines, bare int) bool {
+	if lines > bare {
+		return hits*4 >= n
+	}
+	if f.isWeak() || bare > 0 {
+		return false
+	}
+	return hits*5 >= n*4 && (hits >= 3 || f == formatDocker || f == formatCRI)
+}
+
+// isDumpLine knows headers, positions and creators, which are in any dump and
+// hardly elsewhere.
+func isDumpLine(text []byte) bool {
+	if isHeader(text) || bytes.HasPrefix(text, []byte("created by ")) {
+		return true
+	}
+	text = bytes.TrimLeft(text, " \t")
+	end := bytes.LastIndexByte(text, ':')
+	if end < 3 || end+1 == len(text) || !isDigit(text[end+1]) {
+		return false
+	}
+	if !bytes.HasSuffix(text[:end], []byte(".go")) && !bytes.HasSuffix(text[:end], []byte(".s")) {
+		return false
+	}
+	for end++; end < len(text) && isDigit(text[end]); end++ {
+	}
+	rest := text[end:]
+	return len(rest) == 0 || bytes.HasPrefix(rest, []byte(" +0x")) || bytes.HasPrefix(rest, []byte(" fp="))
+}
+
+// isHeader knows goroutine N [ and the first line of a profile.
+func isHeader(text []byte) bool {
+	const word = "goroutine "
+	if !bytes.HasPrefix(text, []byte(word)) || len(text) == len(word) {
+		return false
+	}
+	i := len(word)
+	for i < len(text) && isDigit(text[i]) {
+		i++
+	}
+	if i == len(word) {
+		return bytes.HasPrefix(text[i:], []byte("profile: total "))
+	}
+	return i+1 < len(text) && text[i] == ' ' && (text[i+1] == '[' || text[i+1] == 'g')
+}
+
+// announces says that a dump begins with this line or soon after.
+func announces(text []byte) bool {
+	if len(text) == 0 {
+		return false
+	}
+	switch text[0] {
+	case 'g':
+		return isHeader(text)
+	case 'p':
+		return bytes.HasPrefix(text, []byte("panic: "))
+	case 'f':
+		return bytes.HasPrefix(text, []byte("fatal error: "))
+	case 'S':
+		return bytes.HasPrefix(text, []byte("SIGQUIT: ")) || bytes.HasPrefix(text, []byte("SIGABRT: "))
+	}
+	return false
+}
+
+// mayBegin says whether to look at the input again because of this line, which
+// is without the formats known so far.
+func (r *Reader) mayBegin(text []byte) bool {
+	if len(text) == 0 || r.depth == depthMax || !firstLooks[text[0]] && r.in.marks()&markPipe == 0 {
+		return false
+	}
+	r.lines--
+	var m memo
+	for f := format(0); f < formatNumber; f++ {
+		p, ok := f.unwrap(text, &m)
+		if !ok {
+			continue
+		}
+		if announces(plainly(p.text)) || !f.isWeak() && r.lines < 0 {
+			return true
+		}
+		for next := format(0); next < formatNumber && len(p.text) > 0; next++ {
+			inner, ok := next.unwrap(bytes.Clone(p.text), new(memo))
+			if ok && announces(inner.text) {
+				return true
+			}
+		}
+	}
+	return false
+}
