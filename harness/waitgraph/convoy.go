@@ -8,25 +8,25 @@ import (
 // Convoy is an object that somebody waits for, with whoever stands at its head, and the convoys of
 // those who wait: objects that they hold while they wait.
 type Convoy struct {
-	Object  int   // index into Nodes
-	Holders []int // nodes that hold it, or are to signal it
-	Waiters []int // nodes that wait for it themselves
+	Object  int   `json:"object"`  // index into Nodes
+	Holders []int `json:"holders"` // nodes that hold it, or are to signal it
+	Waiters []int `json:"waiters"` // nodes that wait for it themselves
 	// Heads are the ends of the chain that starts with the holders: nodes that wait for nobody in the
 	// graph, or for something outside. Empty where the chain leads back into a cycle, and in Behind,
 	// whose chains go on to the same heads.
-	Heads []int
-	// Waiting counts the waiters, and Total those of the convoys behind it too.
-	Waiting, Total int
+	Heads   []int `json:"heads,omitempty"`
+	Waiting int   `json:"waiting"` // how many the waiters stand for
+	Total   int   `json:"total"`   // with those of the convoys behind
 	// Behind are the convoys at objects that waiters hold, the largest first. An object that more than
 	// one way leads to is in the first one only.
-	Behind []Convoy
+	Behind []Convoy `json:"behind,omitempty"`
 }
 
 // Convoys returns the convoys with at least min waiters, counting those behind: each one that does not
 // stand behind another, the largest first and equal ones in the order of the nodes. Cycles of convoys
 // are entered at the first object.
 func (g *Graph) Convoys(min int) []Convoy {
-	w := convoys{g: g, a: g.adjacency(), done: make([]bool, len(g.Nodes))}
+	w := convoys{g: g, a: g.adjacency(), done: make([]bool, len(g.Nodes)), seen: make([]int, len(g.Nodes))}
 	var all []Convoy
 	collect := func(n int) {
 		if c := w.at(n); c.Total >= min {
@@ -54,6 +54,9 @@ type convoys struct {
 	g    *Graph
 	a    adjacency
 	done []bool // objects that are in a convoy
+	seen []int  // number of the search for heads that last reached a node
+
+	searches int
 }
 
 // at builds the convoy of an object that has waiters, and those behind it, one level after the other so
@@ -89,7 +92,7 @@ func (w *convoys) at(object int) Convoy {
 
 // flat is the convoy of an object without those behind it.
 func (w *convoys) flat(object int) Convoy {
-	c := Convoy{Object: object}
+	c := Convoy{Object: object, Holders: []int{}, Waiters: []int{}}
 	for _, e := range w.a.in[object] {
 		if edge := &w.g.Edges[e]; edge.Kind == WaitsFor && !slices.Contains(c.Waiters, edge.From) {
 			c.Waiters = append(c.Waiters, edge.From)
@@ -108,15 +111,15 @@ func (w *convoys) flat(object int) Convoy {
 // heads follows what the nodes need to its ends.
 func (w *convoys) heads(from []int) []int {
 	var heads []int
-	seen := make([]bool, len(w.g.Nodes))
+	w.searches++
 	queue := slices.Clone(from)
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		if seen[n] {
+		if w.seen[n] == w.searches {
 			continue
 		}
-		seen[n] = true
+		w.seen[n] = w.searches
 		if len(w.a.out[n]) == 0 {
 			heads = append(heads, n)
 		}
@@ -157,7 +160,8 @@ func (w *convoys) isBehind(object int) bool {
 
 // Retained is a part of an object that is held and that nobody works on any more.
 type Retained struct {
-	Object, Permit int // indices into Nodes
+	Object int `json:"object"` // indices into Nodes
+	Permit int `json:"permit"`
 }
 
 // Retained returns the held parts of objects that no longer have a holder, in the order of the edges.

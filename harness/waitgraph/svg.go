@@ -1,0 +1,190 @@
+package waitgraph
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// drawnMax is about how many cards a picture has at most.
+const drawnMax = 40
+
+// Measures of text, in pixels and in letters.
+const (
+	padding      = 10
+	titleLine    = 18
+	detailLine   = 16
+	titleLetters = 26
+	detailWide   = 32
+	headHeight   = 56
+	legendHeight = 62
+	pictureMin   = 350 // width
+)
+
+// WriteSVG draws the graph as a picture that stands for itself: it loads nothing, uses the fonts there
+// are, follows the reader's choice of light or dark, and is the same for the same graph and title on
+// every machine. Like nodes are drawn as one (see [Graph.Collapse]); cycles are drawn in red.
+func (g *Graph) WriteSVG(w io.Writer, title string) error {
+	small := g.Collapse(drawnMax)
+	d := drawing{g: small, onCycle: make([]bool, len(small.Nodes)), cycleEdge: make([]bool, len(small.Edges))}
+	for _, cycle := range small.Cycles() {
+		d.cycles++
+		for i, n := range cycle {
+			d.onCycle[n] = true
+			for e := range small.Edges {
+				if small.Edges[e].From == n && small.Edges[e].To == cycle[(i+1)%len(cycle)] {
+					d.cycleEdge[e] = true
+				}
+			}
+		}
+	}
+	d.write(title, g)
+	_, err := io.WriteString(w, d.String())
+	return err
+}
+
+type drawing struct {
+	strings.Builder
+	g         *Graph
+	l         layout
+	onCycle   []bool
+	cycleEdge []bool
+	cycles    int
+}
+
+func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
+
+func (d *drawing) write(title string, whole *Graph) {
+	heights := make([]int, len(d.g.Nodes))
+	for i := range d.g.Nodes {
+		heights[i] = cardHeight(&d.g.Nodes[i])
+	}
+	d.l = lay(d.g, heights)
+	width := max(pictureMin, d.l.width)
+	height := headHeight + d.l.height + legendHeight
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="wg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", width, height, width, height)
+	d.printf("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", escape(title), escape(whole.summary()), style)
+	d.printf(`<rect class="wg-page" width="%d" height="%d"/>`+"\n", width, height)
+	d.printf(`<text class="wg-head" x="%d" y="26">%s</text>`+"\n", margin, escape(wrapOne(title, (width-2*margin)/9)))
+	d.printf(`<text class="wg-sub" x="%d" y="46">%s</text>`+"\n", margin, escape(wrapOne(whole.summary(), (width-2*margin)/6)))
+	d.printf("<g transform=\"translate(0 %d)\">\n", headHeight)
+	for i := range d.g.Edges {
+		d.edge(i)
+	}
+	for i := range d.g.Nodes {
+		d.card(i)
+	}
+	for i := range d.g.Edges {
+		d.edgeWords(i)
+	}
+	d.printf("</g>\n")
+	d.legend(headHeight + d.l.height + 8)
+	d.printf("</svg>\n")
+}
+
+// summary counts what is in the graph.
+func (g *Graph) summary() string {
+	if len(g.Nodes) == 0 {
+		return "Nobody waits for anybody."
+	}
+	var parts []string
+	for _, kind := range []NodeKind{Agent, Process, Goroutine, Object, Permit, Outside} {
+		count := 0
+		for i := range g.Nodes {
+			if g.Nodes[i].Kind == kind {
+				count += g.Nodes[i].count()
+			}
+		}
+		if count > 0 {
+			parts = append(parts, plural(count, kind))
+		}
+	}
+	switch cycles := len(g.Cycles()); cycles {
+	case 0:
+		parts = append(parts, "no cycle")
+	case 1:
+		parts = append(parts, "1 cycle")
+	default:
+		parts = append(parts, grouped(cycles)+" cycles")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(count int, kind NodeKind) string {
+	word := string(kind)
+	switch {
+	case kind == Outside:
+		return grouped(count) + " outside the program"
+	case kind == Permit && count > 1:
+		return grouped(count) + " permits without a holder"
+	case kind == Permit:
+		return "1 permit without a holder"
+	case count > 1 && kind == Process:
+		word = "processes"
+	case count > 1:
+		word += "s"
+	}
+	return grouped(count) + " " + word
+}
+
+func wrapOne(s string, width int) string {
+	if lines := wrap(s, width, 1); len(lines) > 0 {
+		return lines[0]
+	}
+	return ""
+}
+
+func cardHeight(n *Node) int {
+	h := 2*padding + titleLine*len(wrap(n.title(), titleLetters, 2)) + detailLine*len(wrap(n.Detail, detailWide, 3))
+	if n.Stuck {
+		h += detailLine
+	}
+	return h
+}
+
+// card draws a node.
+func (d *drawing) card(i int) {
+	n, b := &d.g.Nodes[i], d.l.boxes[i]
+	class := "wg-card wg-" + string(n.Kind)
+	if n.Stuck {
+		class += " wg-stuck"
+	}
+	if d.onCycle[i] {
+		class += " wg-cycle"
+	}
+	d.printf(`<g class="%s"><title>%s</title>`, class, escape(strings.TrimSpace(n.title()+"\n"+clean(n.Detail))))
+	if n.count() > 1 { // a second card behind
+		d.printf(`<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, b.x+5, b.y+5, b.w, b.h, round(n.Kind))
+	}
+	d.printf(`<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, b.x, b.y, b.w, b.h, round(n.Kind))
+	y := b.y + padding
+	for _, line := range wrap(n.title(), titleLetters, 2) {
+		y += titleLine
+		d.printf(`<text class="wg-title" x="%d" y="%d">%s</text>`, b.x+padding+2, y-4, escape(line))
+	}
+	for _, line := range wrap(n.Detail, detailWide, 3) {
+		y += detailLine
+		d.printf(`<text class="wg-detail" x="%d" y="%d">%s</text>`, b.x+padding+2, y-4, escape(line))
+	}
+	if n.Stuck {
+		d.printf(`<text class="wg-tag" x="%d" y="%d">cannot go on</text>`, b.x+padding+2, y+detailLine-4)
+	}
+	d.printf("</g>\n")
+}
+
+func round(k NodeKind) int {
+	switch k {
+	case Object:
+		return 2
+	case Outside:
+		return 18
+	}
+	return 9
+}
+
+func escape(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail
+	return b.String()
+}

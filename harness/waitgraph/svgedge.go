@@ -1,0 +1,148 @@
+package waitgraph
+
+import "strings"
+
+// loopSize is how far the line of a node that needs itself stands out, in pixels.
+const loopSize = 22
+
+// line returns the way of an edge. A node that needs itself has a loop at its right side.
+func (d *drawing) line(i int) []point {
+	if line := d.l.lines[i]; line != nil {
+		return line
+	}
+	b := d.l.boxes[d.g.Edges[i].From]
+	right, middle := b.x+b.w, b.y+b.h/2
+	return []point{{right, middle - 8}, {right + loopSize, middle - 8}, {right + loopSize, middle + 8}, {right, middle + 8}}
+}
+
+// edge draws an edge as a curve that leaves and enters cards upright, with its head drawn by hand: what
+// a marker looks like differs between programs that show pictures.
+func (d *drawing) edge(i int) {
+	e, line := &d.g.Edges[i], d.line(i)
+	class := "wg-edge wg-" + string(e.Kind)
+	if e.Confidence < 1 {
+		class += " wg-inferred"
+	}
+	if d.cycleEdge[i] {
+		class += " wg-cycle"
+	}
+	loop := e.From == e.To
+	end := line[len(line)-1]
+	dy := 9 // from the head's base to its tip
+	if end.y < line[len(line)-2].y {
+		dy = -9
+	}
+	d.printf(`<g class="%s"><title>%s</title><path d="M%d %d`, class, escape(d.sentence(i)), line[0].x, line[0].y)
+	stop := point{end.x, end.y - dy}
+	if loop {
+		stop = end
+	}
+	for k := 1; k < len(line); k++ {
+		from, to := line[k-1], line[k]
+		if k == len(line)-1 {
+			to = stop
+		}
+		if from.x == to.x || loop {
+			d.printf(" L%d %d", to.x, to.y)
+			continue
+		}
+		middle := (from.y + to.y) / 2
+		d.printf(" C%d %d %d %d %d %d", from.x, middle, to.x, middle, to.x, to.y)
+	}
+	d.printf(`"/>`)
+	if loop {
+		d.printf(`<polygon points="%d,%d %d,%d %d,%d"/>`, end.x, end.y, end.x+9, end.y-5, end.x+9, end.y+5)
+	} else {
+		d.printf(`<polygon points="%d,%d %d,%d %d,%d"/>`, end.x, end.y, end.x-5, end.y-dy, end.x+5, end.y-dy)
+	}
+	d.printf("</g>\n")
+}
+
+// sentence says what the edge means.
+func (d *drawing) sentence(i int) string {
+	e := &d.g.Edges[i]
+	words := " waits for "
+	if e.Kind == HeldBy {
+		words = " is held by "
+	}
+	s := d.g.Nodes[e.From].title() + words + d.g.Nodes[e.To].title()
+	if more := e.words(false); more != "" {
+		s += ": " + more
+	}
+	if e.Why != "" {
+		s += "; " + e.Why
+	}
+	return clean(s)
+}
+
+// edgeWords writes beside an edge what is known about it, at the end where fewer edges meet.
+func (d *drawing) edgeWords(i int) {
+	e, line := &d.g.Edges[i], d.line(i)
+	words := wrapOne(e.words(d.g.Nodes[e.From].count() > 1 || d.g.Nodes[e.To].count() > 1), 26)
+	if words == "" {
+		return
+	}
+	at := line[0]
+	dy := rowGap/2 - 18
+	if d.meet(e.To) < d.meet(e.From) {
+		at, dy = line[len(line)-1], -dy
+		if line[len(line)-2].y > at.y {
+			dy = -dy
+		}
+	} else if line[1].y < at.y {
+		dy = -dy
+	}
+	if e.From == e.To {
+		at, dy = point{line[1].x, line[1].y}, 12
+	}
+	x, anchor := at.x+6, "start"
+	if at.x+6+len(words)*6 > max(pictureMin, d.l.width) {
+		x, anchor = at.x-6, "end"
+	}
+	d.printf(`<text class="wg-words" text-anchor="%s" x="%d" y="%d">%s</text>`+"\n", anchor, x, at.y+dy+4, escape(words))
+}
+
+// meet counts the edges of a node.
+func (d *drawing) meet(n int) int {
+	count := 0
+	for i := range d.g.Edges {
+		if d.g.Edges[i].From == n || d.g.Edges[i].To == n {
+			count++
+		}
+	}
+	return count
+}
+
+// legend explains lines and colours, as far as they occur.
+func (d *drawing) legend(y int) {
+	lines := []string{"An arrow leads from who waits to what it waits for; a blue one from what is held to who holds it."}
+	var more []string
+	for i := range d.g.Edges {
+		if d.g.Edges[i].Confidence < 1 {
+			more = append(more, "Dashed: inferred.")
+			break
+		}
+	}
+	if d.cycles > 0 {
+		more = append(more, "Red: a cycle.")
+	}
+	for i := range d.g.Nodes {
+		if d.g.Nodes[i].Stuck {
+			more = append(more, "Red border: cannot go on, since nobody it waits for can.")
+			break
+		}
+	}
+	if len(more) > 0 {
+		lines = append(lines, strings.Join(more, " "))
+	}
+	if len(d.g.Edges) == 0 {
+		return
+	}
+	width := max(pictureMin, d.l.width)
+	for _, text := range lines {
+		for _, line := range wrap(text, (width-2*margin)*10/62, 2) {
+			d.printf(`<text class="wg-sub" x="%d" y="%d">%s</text>`+"\n", margin, y, escape(line))
+			y += 15
+		}
+	}
+}
