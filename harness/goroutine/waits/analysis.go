@@ -26,6 +26,7 @@ type Analysis struct {
 	Verdict Verdict
 
 	facts []fact
+	order []int32 // group numbers of the facts, in the order of Groups
 }
 
 // A Class says who can end a wait.
@@ -107,35 +108,36 @@ type FindingClass string
 
 // The classes of findings.
 const (
-	DoubleLock      FindingClass = "double-lock"         // a lock taken again by its holder, or never given back
-	ABBA            FindingClass = "ab-ba"               // locks taken in different orders
-	RWRecursive     FindingClass = "rw-recursive"        // a read lock taken twice with a writer between
-	LockOverChannel FindingClass = "lock-over-channel"   // a lock held over a channel operation
-	LockOverWait    FindingClass = "lock-over-waitgroup" // a lock held over WaitGroup.Wait
-	LockOverCond    FindingClass = "lock-over-cond"      // a lock held over Cond.Wait
-	LockOverCall    FindingClass = "lock-over-call"      // a lock held over a network or child process wait
-	SendNoReceiver  FindingClass = "send-no-receiver"
-	RecvNoSender    FindingClass = "receive-no-sender"
-	ChannelCycle    FindingClass = "channel-cycle" // goroutines that wait for each other's channels
-	SelectForever   FindingClass = "select-forever"
-	NilChannel      FindingClass = "nil-channel"
-	WaitGroupStuck  FindingClass = "waitgroup" // nobody is left to call Done
-	CondStuck       FindingClass = "cond"      // nobody is left to signal
-	OnceStuck       FindingClass = "once"      // the function in sync.Once does not return
-	PipeStuck       FindingClass = "pipe-no-peer"
-	SlotExhausted   FindingClass = "slot-exhausted"
-	SlotNested      FindingClass = "slot-nested" // holders wait for another of the same slots
-	SlotLeaked      FindingClass = "slot-leaked" // waiters, and no holder in the dump
-	SlotLockCycle   FindingClass = "slot-lock-cycle"
-	HTTPPool        FindingClass = "http-pool"
-	HTTPHeaders     FindingClass = "http-headers"
-	StreamStall     FindingClass = "stream-stall"
-	DeadConnection  FindingClass = "dead-connection" // a write that the peer does not take
-	RateLimit       FindingClass = "rate-limit"
-	ExecWait        FindingClass = "exec-wait"
-	ExecPipe        FindingClass = "exec-pipe" // the child is gone, its pipe is held open
-	SQLPool         FindingClass = "sql-pool"
-	Leak            FindingClass = "leak" // the runtime proved it unreachable
+	DoubleLock       FindingClass = "double-lock"         // a lock taken again by its holder, or never given back
+	ABBA             FindingClass = "ab-ba"               // locks taken in different orders
+	RWRecursive      FindingClass = "rw-recursive"        // a read lock taken twice with a writer between
+	LockOverChannel  FindingClass = "lock-over-channel"   // a lock held over a channel operation
+	LockOverWait     FindingClass = "lock-over-waitgroup" // a lock held over WaitGroup.Wait
+	LockOverCond     FindingClass = "lock-over-cond"      // a lock held over Cond.Wait
+	LockOverCall     FindingClass = "lock-over-call"      // a lock held over a network or child process wait
+	SendNoReceiver   FindingClass = "send-no-receiver"
+	RecvNoSender     FindingClass = "receive-no-sender"
+	ChannelCycle     FindingClass = "channel-cycle"          // goroutines that wait for each other's channels
+	WaitGroupChannel FindingClass = "waitgroup-over-channel" // a WaitGroup waits for those who wait for a message
+	SelectForever    FindingClass = "select-forever"
+	NilChannel       FindingClass = "nil-channel"
+	WaitGroupStuck   FindingClass = "waitgroup" // nobody is left to call Done
+	CondStuck        FindingClass = "cond"      // nobody is left to signal
+	OnceStuck        FindingClass = "once"      // the function in sync.Once does not return
+	PipeStuck        FindingClass = "pipe-no-peer"
+	SlotExhausted    FindingClass = "slot-exhausted"
+	SlotNested       FindingClass = "slot-nested" // holders wait for another of the same slots
+	SlotLeaked       FindingClass = "slot-leaked" // waiters, and no holder in the dump
+	SlotLockCycle    FindingClass = "slot-lock-cycle"
+	HTTPPool         FindingClass = "http-pool"
+	HTTPHeaders      FindingClass = "http-headers"
+	StreamStall      FindingClass = "stream-stall"
+	DeadConnection   FindingClass = "dead-connection" // a write that the peer does not take
+	RateLimit        FindingClass = "rate-limit"
+	ExecWait         FindingClass = "exec-wait"
+	ExecPipe         FindingClass = "exec-pipe" // the child is gone, its pipe is held open
+	SQLPool          FindingClass = "sql-pool"
+	Leak             FindingClass = "leak" // the runtime proved it unreachable
 )
 
 // A Finding is one shape of trouble.

@@ -54,6 +54,9 @@ type group struct {
 	state     string
 	index     int32
 	stages    []StageCount
+	// resting says that the goroutines wait for work as their job is, which the
+	// rest of the dump and not the stack alone shows.
+	resting bool
 }
 
 // Of each group the receivers of so many goroutines are kept. A lock has one

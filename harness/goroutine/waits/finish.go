@@ -18,9 +18,8 @@ func (b *Builder) Analysis() *Analysis {
 func (a *Analysis) addGroups(b *Builder) {
 	order := slices.Clone(b.groups)
 	slices.SortStableFunc(order, func(x, y *group) int { return cmp.Compare(y.size, x.size) })
-	place := make([]int32, len(order))
-	for i, grp := range order {
-		place[grp.index] = int32(i)
+	for _, grp := range order {
+		a.order = append(a.order, grp.index)
 		g := Group{StackGroup: grp.tally.Groups()[0], Class: grp.shape.class, Stage: grp.shape.stage, Waits: grp.shape.waits}
 		if p := grp.shape.place; p >= 0 {
 			g.Place = placeText(&grp.frames[p])
@@ -28,9 +27,6 @@ func (a *Analysis) addGroups(b *Builder) {
 			g.Place = placeText(&grp.frames[0])
 		}
 		a.Groups = append(a.Groups, g)
-	}
-	for i := range a.facts {
-		a.facts[i].group = place[a.facts[i].group]
 	}
 }
 
@@ -44,8 +40,4 @@ func (a *Analysis) addStages(b *Builder) {
 	slices.SortFunc(a.Stages, func(x, y StageCount) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Stage, y.Stage))
 	})
-}
-
-func (a *Analysis) judge(b *Builder) {
-	a.Verdict = Verdict{Outcome: Unknown, Decided: "nothing", Reason: "one dump cannot tell what moves"}
 }

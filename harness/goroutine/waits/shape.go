@@ -91,15 +91,21 @@ func (s *shape) apply(r *rule, frame int) {
 // 1.4 to 1.27: a Mutex has its semaphore 4 bytes in, a RWMutex has the writers' at
 // 8 and the readers' at 12, a WaitGroup at 8.
 func (s *shape) findObject(g *goroutine.Goroutine) {
+	inner := false
 	for i := range g.Frames {
 		name := g.Frames[i].Func
 		switch {
-		case strings.HasSuffix(name, "sync.(*Mutex).lockSlow"), name == "sync.(*Mutex).Lock" && s.address < 0:
+		case strings.HasSuffix(name, "sync.(*Mutex).lockSlow"), name == "sync.(*Mutex).Lock" && !inner:
 			s.object(Mutex, i, 0)
+			inner = true
 		case name == "sync.(*WaitGroup).Wait":
 			s.object(WaitGroup, i, 0)
 		case name == "sync.(*Cond).Wait":
-			s.object(Cond, i, 0)
+			if _, ok := firstWord(g.Frames[i].Args); ok || s.address < 0 {
+				s.object(Cond, i, 0)
+			}
+		case name == "sync.runtime_notifyListWait":
+			s.object(Cond, i, 16)
 		case name == "runtime.semacquire1" && s.address < 0:
 			s.address = i
 		case name == "runtime.chanrecv", name == "runtime.chansend":
@@ -108,7 +114,7 @@ func (s *shape) findObject(g *goroutine.Goroutine) {
 			s.rwmutex(g, i, 12)
 		case name == "sync.(*RWMutex).Lock":
 			s.writer = true
-			if s.kind != Mutex { // waits for readers; else for another writer, in the Mutex that a RWMutex starts with
+			if !inner { // waits for readers; else for another writer, in the Mutex that a RWMutex starts with
 				s.rwmutex(g, i, 8)
 			}
 			s.kind = RWMutex

@@ -1,0 +1,250 @@
+package waits
+
+import (
+	"slices"
+)
+
+// A cluster is goroutines in program-ending waits that have to do with each
+// other: they wait for one object, have one receiver in common, started one another, or
+// were started by one that is gone.
+type cluster struct {
+	members []int32 // indexes into facts, ascending
+	// live are goroutines that go on and are near: a child, the starter, one
+	// with the same receiver.
+	live []int32
+}
+
+// A forest joins goroutines into clusters.
+type forest struct{ up []int32 }
+
+func newForest(n int) forest {
+	f := forest{up: make([]int32, n)}
+	for i := range f.up {
+		f.up[i] = int32(i)
+	}
+	return f
+}
+
+func (f forest) root(i int32) int32 {
+	for f.up[i] != i {
+		f.up[i] = f.up[f.up[i]]
+		i = f.up[i]
+	}
+	return i
+}
+
+// join lets the smaller index lead, so that the order of joining does not matter.
+func (f forest) join(i, k int32) {
+	i, k = f.root(i), f.root(k)
+	if i != k {
+		f.up[max(i, k)] = min(i, k)
+	}
+}
+
+// An analyzer is what the passes over one dump share.
+type analyzer struct {
+	a     *Analysis
+	b     *Builder
+	facts []fact
+	byID  map[int64]int32
+	// waits are the program-ending waiters, live those that go on; both are
+	// indexes into facts, ascending.
+	waits, live []int32
+	// dying says that a goroutine ends the program, which then did not end the
+	// waits of others.
+	dying    bool
+	objects  map[objectKey]int32 // index into a.Objects
+	objectOf []int32             // by fact, -1 for none
+	clusters []cluster
+	// wild is one that goes on and is near no cluster, so that it may wake
+	// anybody; -1 for none.
+	wild int32
+}
+
+func (z *analyzer) shape(i int32) *shape { return &z.b.groups[z.facts[i].group].shape }
+
+// class is that of the goroutine, which rest may have changed from its shape's.
+func (z *analyzer) class(i int32) Class { return z.b.groups[z.facts[i].group].class() }
+
+func (g *group) class() Class {
+	if g.resting {
+		return AtRest
+	}
+	return g.shape.class
+}
+
+// sort tells waiters from those that go on.
+func (z *analyzer) sort() {
+	z.byID = make(map[int64]int32, len(z.facts))
+	for i := range z.facts {
+		z.byID[z.facts[i].id] = int32(i)
+		s := z.shape(int32(i))
+		switch z.class(int32(i)) {
+		case ProgramEnding:
+			z.waits = append(z.waits, int32(i))
+		case SelfEnding, PeerEnding, Running:
+			if s.role == dying {
+				z.dying = true
+				continue
+			}
+			z.live = append(z.live, int32(i))
+		}
+	}
+}
+
+// cluster joins the waiters.
+func (z *analyzer) cluster() {
+	f := newForest(len(z.facts))
+	waiting := make([]bool, len(z.facts))
+	for _, i := range z.waits {
+		waiting[i] = true
+	}
+	z.joinByObject(f)
+	z.joinByReceiver(f)
+	z.joinByParent(f, waiting)
+	index := map[int32]int{}
+	for _, i := range z.waits {
+		root := f.root(i)
+		k, ok := index[root]
+		if !ok {
+			k = len(z.clusters)
+			index[root] = k
+			z.clusters = append(z.clusters, cluster{})
+		}
+		z.clusters[k].members = append(z.clusters[k].members, i)
+		z.facts[i].cluster = int32(k)
+	}
+	z.addLive(f, waiting)
+}
+
+func (z *analyzer) joinByObject(f forest) {
+	first := map[int32]int32{}
+	for _, i := range z.waits {
+		o := z.objectOf[i]
+		if o < 0 || z.a.Objects[o].Address == 0 {
+			continue
+		}
+		if k, ok := first[o]; ok {
+			f.join(k, i)
+		} else {
+			first[o] = i
+		}
+	}
+}
+
+// joinByReceiver joins goroutines with one receiver or first argument in common.
+func (z *analyzer) joinByReceiver(f forest) {
+	first := map[uint64]int32{}
+	for _, i := range z.waits {
+		for _, w := range z.wordsOf(i) {
+			if w == 0 {
+				continue
+			}
+			if k, ok := first[w]; ok {
+				f.join(k, i)
+			} else {
+				first[w] = i
+			}
+		}
+		if o := z.facts[i].object; o != 0 {
+			if k, ok := first[o]; ok {
+				f.join(k, i)
+			} else {
+				first[o] = i
+			}
+		}
+	}
+}
+
+// joinByParent joins a goroutine with its starter if that waits too, and those
+// whose common starter is gone or waits.
+func (z *analyzer) joinByParent(f forest, waiting []bool) {
+	orphans := map[int64]int32{}
+	for _, i := range z.waits {
+		parent := z.facts[i].parent
+		if parent == 0 {
+			continue
+		}
+		if p, ok := z.byID[parent]; ok {
+			if waiting[p] {
+				f.join(p, i)
+			}
+		} else if k, ok := orphans[parent]; ok {
+			f.join(k, i)
+		} else {
+			orphans[parent] = i
+		}
+	}
+}
+
+// addLive tells each cluster who near it goes on.
+func (z *analyzer) addLive(f forest, waiting []bool) {
+	orphans, words := map[int64]int32{}, map[uint64]int32{}
+	for k := range z.clusters {
+		for _, i := range z.clusters[k].members {
+			if p := z.facts[i].parent; p != 0 {
+				if _, ok := z.byID[p]; !ok {
+					orphans[p] = int32(k)
+				}
+			}
+			for _, w := range z.wordsOf(i) {
+				if w != 0 {
+					words[w] = int32(k)
+				}
+			}
+		}
+	}
+	z.wild = -1
+	near := make([]bool, len(z.facts))
+	add := func(k, i int32) {
+		near[i] = true
+		if c := &z.clusters[k]; !slices.Contains(c.live, i) && len(c.live) < liveMax {
+			c.live = append(c.live, i)
+		}
+	}
+	for _, i := range z.live {
+		parent := z.facts[i].parent
+		if p, ok := z.byID[parent]; ok && waiting[p] {
+			add(z.facts[p].cluster, i)
+		}
+		if k, ok := orphans[parent]; ok {
+			add(k, i)
+		}
+		for _, w := range z.wordsOf(i) {
+			if k, ok := words[w]; ok && w != 0 {
+				add(k, i)
+			}
+		}
+	}
+	for k := range z.clusters {
+		for _, i := range z.clusters[k].members {
+			if p, ok := z.byID[z.facts[i].parent]; ok && !waiting[p] && z.goesOn(p) {
+				add(int32(k), p)
+			}
+		}
+	}
+	for _, i := range z.live {
+		if !near[i] && !z.shape(i).companion {
+			z.wild = i
+			return
+		}
+	}
+}
+
+// liveMax bounds the list of those who go on near a cluster; one is enough.
+const liveMax = 16
+
+// goesOn reports whether the goroutine goes on by itself: it runs, or a timer or
+// the outside will wake it. One at rest only starts others.
+func (z *analyzer) goesOn(i int32) bool {
+	switch z.class(i) {
+	case SelfEnding, PeerEnding, Running:
+		return z.shape(i).role != dying
+	}
+	return false
+}
+
+func (z *analyzer) wordsOf(i int32) []uint64 {
+	f := &z.facts[i]
+	return z.b.words[f.words : f.words+uint32(f.wordCount)]
+}

@@ -1,0 +1,176 @@
+package waits
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A shapeKey joins clusters with the same shape at the same places, which are
+// one trouble met many times.
+type trouble struct {
+	finding  Finding
+	groups   []int32
+	clusters int
+	members  []int32
+	near     int32 // one that goes on and may end it, -1 for none
+	certain  bool  // nobody who goes on can end it
+}
+
+// findClusters makes findings of the clusters.
+func (z *analyzer) findClusters() {
+	byKey := map[string]int{}
+	var troubles []trouble
+	for k := range z.clusters {
+		c := &z.clusters[k]
+		s := z.sortMembers(c.members)
+		class, confidence, because := z.classify(&s)
+		near, certain := z.waker(c), class == ABBA && confidence >= byReceiver || class == NilChannel || len(s.forever) == len(c.members)
+		if near >= 0 && !certain && z.isOrdinary(class) {
+			continue
+		}
+		groups := z.groupsOf(c.members)
+		key := string(class)
+		for _, g := range groups {
+			key += string(binary.AppendVarint(nil, int64(g)))
+		}
+		key += fmt.Sprint(near >= 0)
+		t, ok := byKey[key]
+		if !ok {
+			t = len(troubles)
+			byKey[key] = t
+			troubles = append(troubles, trouble{groups: groups, near: near, certain: certain,
+				finding: Finding{Class: class, Confidence: confidence, Because: because}})
+		}
+		troubles[t].clusters++
+		troubles[t].members = append(troubles[t].members, c.members...)
+		troubles[t].finding.Confidence = min(troubles[t].finding.Confidence, confidence)
+	}
+	for i := range troubles {
+		z.addTrouble(&troubles[i])
+	}
+}
+
+// waker is one that goes on and may end the waits of the cluster: one near it,
+// else one that is near none. It is -1 if there is none.
+func (z *analyzer) waker(c *cluster) int32 {
+	if len(c.live) > 0 {
+		return c.live[0]
+	}
+	return z.wild
+}
+
+// isOrdinary reports whether a program that goes on often has such waits, so
+// that one dump shows no trouble by them.
+func (z *analyzer) isOrdinary(class FindingClass) bool {
+	switch class {
+	case RecvNoSender, SelectForever, CondStuck, WaitGroupStuck, WaitGroupChannel, ChannelCycle:
+		return true
+	}
+	return false
+}
+
+func (z *analyzer) groupsOf(members []int32) []int32 {
+	var groups []int32
+	for _, i := range members {
+		if g := z.facts[i].group; !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	slices.Sort(groups)
+	return groups
+}
+
+// addTrouble makes a finding of one shape and marks who is stuck in it.
+func (z *analyzer) addTrouble(t *trouble) {
+	f := t.finding
+	slices.Sort(t.members)
+	for _, i := range t.members {
+		f.Members = append(f.Members, z.facts[i].id)
+		if o := z.objectOf[i]; o >= 0 && !slices.Contains(f.Objects, int(o)) && len(f.Objects) < objectsMax {
+			f.Objects = append(f.Objects, int(o))
+		}
+		if t.near < 0 || t.certain {
+			z.facts[i].flags |= stuck
+		}
+	}
+	if t.near >= 0 && !t.certain {
+		f.Confidence /= 2
+		f.Because = strings.TrimPrefix(f.Because+"; ", "; ") + fmt.Sprintf("goroutine %d goes on (%s) and may end it", z.facts[t.near].id, z.where(t.near))
+	}
+	f.Text = z.text(t)
+	z.a.Findings = append(z.a.Findings, f)
+}
+
+// where is what a goroutine waits for and the place.
+func (z *analyzer) where(i int32) string {
+	g := z.b.groups[z.facts[i].group]
+	return g.state + " at " + g.place()
+}
+
+// text is the sentence of a finding: how many, where, what for.
+func (z *analyzer) text(t *trouble) string {
+	var parts []string
+	counts := map[int32]int{}
+	for _, i := range t.members {
+		counts[z.facts[i].group] += int(z.facts[i].count)
+	}
+	groups := slices.Clone(t.groups)
+	slices.SortStableFunc(groups, func(x, y int32) int { return cmp.Compare(counts[y], counts[x]) })
+	for k, g := range groups {
+		if k == partsMax {
+			parts = append(parts, fmt.Sprintf("and at %d other places", len(groups)-k))
+			break
+		}
+		grp := z.b.groups[g]
+		verb := "waits"
+		if counts[g] > 1 {
+			verb = "wait"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s for %s at %s", counts[g], verb, grp.shape.waits, grp.place()))
+	}
+	text := explain[t.finding.Class] + ": " + strings.Join(parts, ", ")
+	if t.clusters > 1 {
+		text += fmt.Sprintf(" (%d separate cases)", t.clusters)
+	}
+	return text
+}
+
+// partsMax bounds the places that one sentence names.
+const partsMax = 5
+
+// explain has the words for each class.
+var explain = map[FindingClass]string{
+	DoubleLock:       "a lock is taken again by its holder, or was never given back",
+	ABBA:             "locks are taken in different orders",
+	RWRecursive:      "a read lock is taken twice and a writer waits in between",
+	LockOverChannel:  "a lock is held by one that waits for a channel",
+	LockOverWait:     "a lock is held by one that waits for a WaitGroup",
+	LockOverCond:     "a lock is held by one that waits for a Cond",
+	LockOverCall:     "a lock is held by one that waits for the outside",
+	SendNoReceiver:   "nobody receives what is sent",
+	RecvNoSender:     "nobody sends what is waited for, or closes the channel",
+	ChannelCycle:     "goroutines wait for each other's channels",
+	SelectForever:    "no case of a select gets ready",
+	NilChannel:       "a nil channel blocks for ever",
+	WaitGroupStuck:   "a WaitGroup waits and nobody is left to call Done",
+	WaitGroupChannel: "a WaitGroup waits for those who wait for a message",
+	CondStuck:        "a Cond waits and nobody is left to signal",
+	OnceStuck:        "the function of a sync.Once does not return",
+	PipeStuck:        "an io.Pipe has nobody at its other end",
+	SlotExhausted:    "all slots are taken",
+	SlotNested:       "holders of slots wait for another of the same slots",
+	SlotLeaked:       "slots are taken and nobody in the dump has one",
+	SlotLockCycle:    "a holder of a slot waits for a lock whose holder waits for a slot",
+	HTTPPool:         "no connection is free",
+	HTTPHeaders:      "the server has not answered",
+	StreamStall:      "a response body brings nothing",
+	DeadConnection:   "the peer does not take what is written",
+	RateLimit:        "the rate limiter makes callers wait",
+	ExecWait:         "a child process has not ended",
+	ExecPipe:         "a child process has ended and somebody else holds its pipe open",
+	SQLPool:          "no database connection is free",
+	Leak:             "the runtime found goroutines that nobody can reach",
+}
