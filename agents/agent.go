@@ -22,7 +22,8 @@ type Agent struct {
 	shared *Shared
 	chat   Chatter
 	obs    Observer
-	faults *fault.Set // nil if none is at a tool
+	faults *fault.Set // nil if none is at a tool or in the harness
+	mail   *mailbox   // of its sub-agents; nil: none so far
 
 	state State // guarded by the monitor; only the agent's own process changes what Follow does not
 	proc  *sim.Process
@@ -55,7 +56,7 @@ func New(w sim.World, name string, wf *Workflow, ws Workspace, chat Chatter, obs
 	if obs == nil {
 		a.obs = silent{}
 	}
-	if faults.Has(fault.Tool, fault.Latency) || faults.Has(fault.Tool, fault.Hang) || faults.Has(fault.Tool, fault.LockOrder) {
+	if faults.At(fault.Tool) || faults.At(fault.Harness) {
 		a.faults = faults
 	}
 	return a

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sashabaranov/go-openai"
+
 	"example.com/wedge/agents"
 	"example.com/wedge/agents/workload"
 	"example.com/wedge/harness/fault"
@@ -181,6 +183,84 @@ func TestLockOverCall(t *testing.T) {
 		if o := w.Objects(); o[0].InUse != 0 || len(o[0].Waiters) != 0 {
 			t.Errorf("left behind: %+v", o[0])
 		}
+	})
+}
+
+// mailboxes is a fleet whose sub-agents leave their results in mailboxes.
+func mailboxes(w sim.World, faults ...fault.Fault) fleet {
+	f := fleet{w: w, wf: delegating(2, 2), faults: faults, chat: &player{w: w, latency: 10 * time.Second}}
+	f.wf.SubAgents.Results = agents.ResultsMailbox
+	return f
+}
+
+// Without faults, mailboxes do what joins do.
+func TestMailboxes(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, ctx context.Context, w sim.World) {
+		f := mailboxes(w)
+		f.start(t, ctx, 3)
+		if err := f.wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range w.Objects() {
+			if o.InUse != 0 {
+				t.Errorf("seed %d: left behind: %+v", seed, o)
+			}
+		}
+	})
+}
+
+// A ring that is lost leaves its result in the mailbox and the owner asleep, until another one rings.
+func TestLostWakeup(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, ctx context.Context, w sim.World) {
+		f := mailboxes(w,
+			fault.Fault{ID: "both", Where: fault.Harness, What: fault.LoseWakeup, Agent: "agent-01.s*"},
+			fault.Fault{ID: "one", Where: fault.Harness, What: fault.LoseWakeup, Agent: "agent-02.s*", Nth: 2, From: time.Hour})
+		ctx, stop := w.WithCancel(ctx)
+		f.start(t, ctx, 2)
+		_ = w.Sleep(ctx, time.Hour)
+		want := []string{"results for agent-01", "agent-01.s1", "agent-01.s2"}
+		if s := f.agents[0].State(); s.Tool != agents.ToolSubAgent || !slices.Equal(s.WaitsFor, want) {
+			t.Errorf("seed %d: state %+v, want one that waits for %v", seed, s, want)
+		}
+		if s := f.agents[1].State(); s.Stage != pacer.StageDone {
+			t.Errorf("seed %d: state %+v, want one that is done", seed, s)
+		}
+		for _, o := range w.Objects() {
+			if want := map[string]int{"results for agent-01": 2}[o.Name]; o.InUse != want {
+				t.Errorf("seed %d: %+v, want %d results in it", seed, o, want)
+			}
+		}
+		cause := errors.New("stop")
+		stop(cause)
+		if err := f.wait(context.Background()); err == nil || err.Error() != "stop" {
+			t.Errorf("seed %d: error %v, want the cause", seed, err)
+		}
+	})
+}
+
+// The error of a sub-agent reaches its parent through the mailbox, unless it is swallowed.
+func TestSwallowedError(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, ctx context.Context, w sim.World) {
+		f := mailboxes(w, fault.Fault{ID: "lost", Where: fault.Harness, What: fault.SwallowError, Agent: "agent-01.s2"})
+		refused := errors.New("refused")
+		f.chat.(*player).answer = func(id pacer.Identity, req openai.ChatCompletionRequest) (openai.ChatCompletionMessage, error) {
+			if strings.HasSuffix(id.Agent, ".s2") {
+				return openai.ChatCompletionMessage{}, refused
+			}
+			return play(id, req)
+		}
+		ctx, stop := w.WithCancel(ctx)
+		f.start(t, ctx, 2)
+		_ = w.Sleep(ctx, time.Hour)
+		want := []string{"results for agent-01", "agent-01.s2"}
+		if s := f.agents[0].State(); !slices.Equal(s.WaitsFor, want) {
+			t.Errorf("seed %d: state %+v, want one that waits for %v", seed, s, want)
+		}
+		if !errors.Is(f.errs[1], refused) {
+			t.Errorf("seed %d: the other parent ended with %v, want %v", seed, f.errs[1], refused)
+		}
+		stop(errors.New("stop"))
+		_ = f.wait(context.Background())
 	})
 }
 

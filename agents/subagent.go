@@ -23,6 +23,7 @@ type child struct {
 func (a *Agent) delegate(ctx context.Context) error {
 	children := make([]child, a.wf.SubAgents.PerRound)
 	names := make([]string, len(children))
+	box := a.openMailbox()
 	for i := range children {
 		a.kids++
 		suffix := fmt.Sprintf(".s%d", a.kids)
@@ -32,16 +33,23 @@ func (a *Agent) delegate(ctx context.Context) error {
 		names[i] = c.state.Name
 	}
 	a.enter(pacer.StageTool, ToolSubAgent)
-	a.waitFor(names)
+	a.waitFor(box.waitsFor(names))
 	start := a.w.Now()
 	for i := range children {
 		c := &children[i]
 		c.proc = a.w.Spawn(ctx, names[i], func(ctx context.Context) {
 			c.err = c.Run(ctx, c.task)
-			a.ended(c.state.Name)
+			if box != nil {
+				a.deliver(box, c)
+			} else {
+				a.ended(c.state.Name)
+			}
 		})
 	}
-	err := join(ctx, children)
+	err := a.collect(ctx, box, len(children))
+	if failed := join(ctx, children); err == nil {
+		err = failed
+	}
 	a.waitFor(nil)
 	if err != nil {
 		return err
@@ -49,6 +57,24 @@ func (a *Agent) delegate(ctx context.Context) error {
 	a.w.Lock()
 	a.obs.ToolCalled(&a.state, ToolCall{Tool: ToolSubAgent, Took: a.w.Now().Sub(start), InRange: true})
 	a.w.Unlock()
+	return nil
+}
+
+// collect takes one result of each child out of the mailbox. The first error ends it.
+func (a *Agent) collect(ctx context.Context, box *mailbox, results int) error {
+	if box == nil {
+		return nil
+	}
+	for range results {
+		r, err := box.take(ctx)
+		if err != nil {
+			return err
+		}
+		a.ended(r.from)
+		if r.err != nil {
+			return r.err
+		}
+	}
 	return nil
 }
 

@@ -50,6 +50,8 @@ func (wf *Workflow) Validate() error {
 		return fmt.Errorf("reasoning_share: found %v, want a number from 0 to 1", wf.ReasoningShare)
 	case wf.Model == "":
 		return fmt.Errorf("model: found nothing, want the name of a model")
+	case wf.SubAgents.Results != "" && wf.SubAgents.Results != ResultsJoin && wf.SubAgents.Results != ResultsMailbox:
+		return fmt.Errorf("sub_agents.results: found %q, want %s or %s", wf.SubAgents.Results, ResultsJoin, ResultsMailbox)
 	case wf.LockScope != LockTool && wf.LockScope != LockStep:
 		return fmt.Errorf("lock_scope: found %q, want %s or %s", wf.LockScope, LockTool, LockStep)
 	case wf.LockScope == LockStep && !wf.Locks:

@@ -79,7 +79,20 @@ type ToolTimes struct {
 type SubAgents struct {
 	PerRound int `json:"per_round" yaml:"per_round"` // 0: none
 	Steps    int `json:"steps" yaml:"steps"`         // of the one round that a sub-agent works
+	// Results says how their parent learns of their end. Empty means join.
+	Results Results `json:"results" yaml:"results"`
 }
+
+// Results says how sub-agents tell their parent that they have ended.
+type Results string
+
+// The ways.
+const (
+	ResultsJoin Results = "join" // it waits for the end of each
+	// ResultsMailbox: each puts its result into the parent's mailbox and rings. The bell keeps nothing:
+	// a ring that nobody hears is gone, while the result stays.
+	ResultsMailbox Results = "mailbox"
+)
 
 // DefaultWorkflow returns the workflow of the incident that wedge exists for: articles about messages
 // of long conversations, written by a reasoning model at maximum effort. After its 20 calls a
@@ -105,7 +118,7 @@ func DefaultWorkflow() Workflow {
 		OutputTokens:   workload.Must(workload.Uniform(3_000, 4_500)),
 		ReasoningShare: 0.75,
 		Model:          "simulated",
-		SubAgents:      SubAgents{Steps: 2},
+		SubAgents:      SubAgents{Steps: 2, Results: ResultsJoin},
 		LockScope:      LockTool,
 	}
 }

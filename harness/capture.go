@@ -19,6 +19,7 @@ func (f *Fleet) snapshot(now sim.Instant) *Evidence {
 		Totals:     l.total,
 		Window:     l.window(),
 		Agents:     l.agentStates(),
+		Unheard:    l.unheard(),
 		Tools:      l.toolStats(),
 		Samples:    f.sampler.since(l.watch.last.Add(-f.o.Watchdog.Window)),
 	}

@@ -23,11 +23,12 @@ type Evidence struct {
 	After      []Sample      `json:"after,omitempty"`          // from the capture to that step, oldest first
 
 	Setup      Setup              `json:"setup"`
-	Totals     Totals             `json:"totals"` // since the start of the run
-	Window     Totals             `json:"window"` // within the stall, so since the last finished step
-	Agents     []AgentState       `json:"agents"` // in the order of their start; ended ones are in Totals only
-	Tools      []ToolStats        `json:"tools"`  // those that have returned at least once, by name
-	Calls      []pacer.CallState  `json:"calls"`  // in flight, in the order of their start
+	Totals     Totals             `json:"totals"`            // since the start of the run
+	Window     Totals             `json:"window"`            // within the stall, so since the last finished step
+	Agents     []AgentState       `json:"agents"`            // in the order of their start; ended ones are in Totals only
+	Unheard    []AgentEnd         `json:"unheard,omitempty"` // sub-agents that have ended and that their parents still wait for
+	Tools      []ToolStats        `json:"tools"`             // those that have returned at least once, by name
+	Calls      []pacer.CallState  `json:"calls"`             // in flight, in the order of their start
 	Objects    []sim.ObjectState  `json:"objects"`
 	Processes  []sim.ProcessState `json:"processes"`
 	Samples    []Sample           `json:"samples"`              // from a little before the stall until now, oldest first
@@ -131,6 +132,14 @@ type AgentState struct {
 	Waits  string      `json:"waits_for,omitempty"` // what its process is parked on
 	// WaitsOn names what its tool says it waits for: locks, a latch, or sub-agents.
 	WaitsOn []string `json:"waits_on,omitempty"`
+}
+
+// AgentEnd is the end of a sub-agent, as whoever runs it has noted it.
+type AgentEnd struct {
+	Name   string      `json:"name"`
+	Parent string      `json:"parent"`
+	At     sim.Instant `json:"at_ns"`
+	Err    string      `json:"error,omitempty"` // empty: it ended well
 }
 
 // Gauge names, as they stand in samples and verdicts. Counters end in _total.

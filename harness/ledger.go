@@ -39,6 +39,7 @@ type Ledger struct {
 type member struct {
 	state        *agents.State
 	older, newer *member
+	ended        []AgentEnd // sub-agents of the delegation under way that have ended
 }
 
 // NewLedger returns empty books of w's run. The journal may be nil.
@@ -94,6 +95,29 @@ func (l *Ledger) agentStates() []AgentState {
 			Name: s.Name, Task: s.Task, Parent: s.Parent, Round: s.Round, Step: s.Step,
 			Stage: s.Stage, Since: s.Since, Tool: s.Tool, Call: s.Call, WaitsOn: slices.Clone(s.WaitsFor),
 		})
+	}
+	return out
+}
+
+// agentEndOf is the end of a sub-agent as evidence has it.
+func agentEndOf(at sim.Instant, s *agents.State, err error) AgentEnd {
+	e := AgentEnd{Name: s.Name, Parent: s.Parent, At: at}
+	if err != nil {
+		e.Err = err.Error()
+	}
+	return e
+}
+
+// unheard returns the sub-agents that have ended and that their parents still wait for, in the order of
+// the parents' start, then of their end.
+func (l *Ledger) unheard() []AgentEnd {
+	var out []AgentEnd
+	for m := l.oldest; m != nil; m = m.newer {
+		for _, e := range m.ended {
+			if slices.Contains(m.state.WaitsFor, e.Name) {
+				out = append(out, e)
+			}
+		}
 	}
 	return out
 }
@@ -199,6 +223,11 @@ func (b *agentBook) ToolCalled(s *agents.State, c agents.ToolCall) {
 	if l.closed {
 		return
 	}
+	if c.Tool == agents.ToolSubAgent {
+		if m := l.member(s.Name); m != nil {
+			m.ended = nil
+		}
+	}
 	l.total.ToolCalls++
 	if c.Error != "" {
 		l.total.ToolErrors++
@@ -234,6 +263,9 @@ func (b *agentBook) AgentEnded(s *agents.State, err error) {
 	}
 	l.remove(s.Name)
 	if s.Parent != "" { // the end of a task is told by the fleet
+		if m := l.member(s.Parent); m != nil {
+			m.ended = append(m.ended, agentEndOf(l.w.Now(), s, err))
+		}
 		l.journal.agentEnd(l.w.Now(), s.Name, s.Task, s.Parent, err)
 	}
 }

@@ -62,6 +62,31 @@ func TestToolStats(t *testing.T) {
 }
 
 // TestRefusals counts what attempts ended with, by status, and the waits that followed.
+// TestUnheard: a sub-agent that has ended is told of until its parent no longer waits for it.
+func TestUnheard(t *testing.T) {
+	l := NewLedger(sim.NewVirtual(sim.VirtualOptions{}), nil)
+	o := l.AgentObserver()
+	parent := &agents.State{Name: "agent-01", WaitsFor: []string{"results for agent-01", "agent-01.s1", "agent-01.s2"}}
+	o.AgentStarted(parent)
+	for i, err := range []error{nil, errors.New("refused")} {
+		child := &agents.State{Name: fmt.Sprintf("agent-01.s%d", i+1), Parent: "agent-01"}
+		o.AgentStarted(child)
+		o.AgentEnded(child, err)
+	}
+	one, two := AgentEnd{Name: "agent-01.s1", Parent: "agent-01"}, AgentEnd{Name: "agent-01.s2", Parent: "agent-01", Err: "refused"}
+	if got, want := l.unheard(), []AgentEnd{one, two}; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	parent.WaitsFor = parent.WaitsFor[2:]
+	if got, want := l.unheard(), []AgentEnd{two}; !slices.Equal(got, want) {
+		t.Errorf("once it has heard of the first: %+v, want %+v", got, want)
+	}
+	o.ToolCalled(parent, agents.ToolCall{Tool: agents.ToolSubAgent})
+	if got := l.unheard(); got != nil {
+		t.Errorf("once it goes on: %+v, want none", got)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	l := NewLedger(sim.NewVirtual(sim.VirtualOptions{}), nil)
 	state := &pacer.CallState{ID: "a-c1", Agent: "a"}

@@ -56,12 +56,13 @@ type evidenceHead struct {
 
 type callsFile struct {
 	evidenceHead
-	Setup  Setup             `json:"setup"`
-	Totals Totals            `json:"totals"`
-	Window Totals            `json:"window"`
-	Agents []AgentState      `json:"agents"`
-	Tools  []ToolStats       `json:"tools"`
-	Calls  []pacer.CallState `json:"calls"`
+	Setup   Setup             `json:"setup"`
+	Totals  Totals            `json:"totals"`
+	Window  Totals            `json:"window"`
+	Agents  []AgentState      `json:"agents"`
+	Unheard []AgentEnd        `json:"unheard,omitempty"`
+	Tools   []ToolStats       `json:"tools"`
+	Calls   []pacer.CallState `json:"calls"`
 }
 
 type waitsFile struct {
@@ -94,7 +95,7 @@ func writeCapture(b *bundle.Bundle, dir string, e *Evidence, d *dump) {
 		}
 	}
 	head := evidenceHead{evidenceSchema, e.Run, e.Episode, e.Capture, e.At, e.StalledFor, e.DetectedAt}
-	b.WriteJSON(path.Join(dir, CallsFile), callsFile{head, e.Setup, e.Totals, e.Window, e.Agents, e.Tools, e.Calls})
+	b.WriteJSON(path.Join(dir, CallsFile), callsFile{head, e.Setup, e.Totals, e.Window, e.Agents, e.Unheard, e.Tools, e.Calls})
 	b.WriteJSON(path.Join(dir, WaitsFile), waitsFile{head, e.Objects, e.Processes})
 	b.WriteJSON(path.Join(dir, ServersFile), serversFile{head, e.Samples, e.Router})
 	if e.Goroutines != nil || e.DumpErr != "" {
@@ -137,7 +138,7 @@ func ReadEvidence(fsys fs.FS, dir string, capture int) (*Evidence, error) {
 	}
 	return &Evidence{
 		Run: h.Run, Episode: h.Episode, Capture: h.Capture, At: h.At, StalledFor: h.StalledFor, DetectedAt: h.DetectedAt,
-		Setup: calls.Setup, Totals: calls.Totals, Window: calls.Window, Agents: calls.Agents, Tools: calls.Tools, Calls: calls.Calls,
+		Setup: calls.Setup, Totals: calls.Totals, Window: calls.Window, Agents: calls.Agents, Unheard: calls.Unheard, Tools: calls.Tools, Calls: calls.Calls,
 		Objects: waits.Objects, Processes: waits.Processes, Samples: servers.Samples, Router: servers.Router,
 		Goroutines: goroutines.Goroutines, DumpErr: goroutines.Err,
 	}, nil

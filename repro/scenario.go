@@ -291,6 +291,9 @@ func (s *Scenario) validateFaults() error {
 		if f.What == fault.LockOrder && s.Workflow.LockScope != agents.LockTool {
 			return s.bad(block, fmt.Errorf("what: found %q while workflow.lock_scope is %s, want it %s: a tool takes no lock of its own there", f.What, s.Workflow.LockScope, agents.LockTool))
 		}
+		if f.Where == fault.Harness && (s.Workflow.SubAgents.PerRound == 0 || s.Workflow.SubAgents.Results != agents.ResultsMailbox) {
+			return s.bad(block, fmt.Errorf("where: found %s, want workflow.sub_agents.per_round at least 1 and workflow.sub_agents.results %s: it happens where sub-agents leave their results", f.Where, agents.ResultsMailbox))
+		}
 		if slices.IndexFunc(s.Faults, func(o fault.Fault) bool { return o.ID == f.ID }) != i {
 			return s.bad(block, fmt.Errorf("id: found %q twice, want ids that differ", f.ID))
 		}

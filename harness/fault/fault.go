@@ -18,6 +18,7 @@ const (
 	Metrics    Where = "metrics" // what the engines show of themselves
 	Tool       Where = "tool"
 	Pacer      Where = "pacer"
+	Harness    Where = "harness" // what passes between agents
 )
 
 // What is the kind of a fault.
@@ -35,6 +36,10 @@ const (
 	Reasoning  What = "reasoning"    // the first Delay of generation shows no event to the client
 	LeakSlot   What = "leak_slot"    // a failed attempt's slot is never given back
 	LockOrder  What = "lock_order"   // takes its two locks in the wrong order
+
+	// Of the harness, where sub-agents leave their results in mailboxes.
+	LoseWakeup   What = "lose_wakeup"   // a result is there, and whoever waits for it is not woken
+	SwallowError What = "swallow_error" // the error of a sub-agent is noted and dropped: its parent is not told
 
 	// Of connections.
 	Blackhole     What = "blackhole"      // the client's connection is dead from here on, with all that is on it or will be sent over it
@@ -91,12 +96,14 @@ type Fault struct {
 	Round       int           `json:"round,omitempty" yaml:"round,omitempty"`             // only from this round on; 0: any
 	ContextOver int           `json:"context_over_tokens,omitempty" yaml:"context_over_tokens,omitempty"`
 	// ConcurrencyOver: only while the router has more requests than this. 0: any.
-	ConcurrencyOver int    `json:"concurrency_over,omitempty" yaml:"concurrency_over,omitempty"`
-	AfterAbort      bool   `json:"after_abort,omitempty" yaml:"after_abort,omitempty"` // only once a client has left early
-	Agent           string `json:"agent,omitempty" yaml:"agent,omitempty"`             // only this one's requests and tools; empty: any
-	Header          string `json:"header,omitempty" yaml:"header,omitempty"`           // only requests with it: "Name" or "Name: value"; over HTTP only
-	Tool            string `json:"tool,omitempty" yaml:"tool,omitempty"`               // only this tool; empty: any
-	Worker          string `json:"worker,omitempty" yaml:"worker,omitempty"`           // only at this one, such as "decode-0"; empty: any
+	ConcurrencyOver int  `json:"concurrency_over,omitempty" yaml:"concurrency_over,omitempty"`
+	AfterAbort      bool `json:"after_abort,omitempty" yaml:"after_abort,omitempty"` // only once a client has left early
+	// Agent: only the requests and tools of agents of this name, or of names like it: "agent-*.s*" are
+	// sub-agents. Empty: any.
+	Agent  string `json:"agent,omitempty" yaml:"agent,omitempty"`
+	Header string `json:"header,omitempty" yaml:"header,omitempty"` // only requests with it: "Name" or "Name: value"; over HTTP only
+	Tool   string `json:"tool,omitempty" yaml:"tool,omitempty"`     // only this tool; empty: any
+	Worker string `json:"worker,omitempty" yaml:"worker,omitempty"` // only at this one, such as "decode-0"; empty: any
 
 	// What it does.
 	Delay        time.Duration `json:"delay_ns,omitempty" yaml:"delay,omitempty"`                 // of latency, reasoning and buffer

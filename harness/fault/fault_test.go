@@ -71,6 +71,10 @@ func TestValidate(t *testing.T) {
 		{fault.Fault{ID: "a", Where: fault.Stream, What: fault.Silence, Every: s}, "every: set, but silence"},
 		{fault.Fault{ID: "a", Where: fault.Router, What: fault.Drop, Worker: "decode-0"}, `worker: "decode-0" at router, want it only at engines`},
 		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Hang, Header: "X-A"}, `header: "X-A" at tool, want it only at servers`},
+		{fault.Fault{ID: "a", Where: fault.Harness, What: fault.LoseWakeup, Agent: "agent-*.s*", Probability: 0.1}, ""},
+		{fault.Fault{ID: "a", Where: fault.Harness, What: fault.LoseWakeup, Header: "X-A"}, `header: "X-A" at harness, want it only at servers`},
+		{fault.Fault{ID: "a", Where: fault.Harness, What: fault.Hang}, `what: "hang" at harness, want one of lose_wakeup, swallow_error`},
+		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Hang, Agent: "agent-[1"}, `agent: "agent-[1", want a name or a pattern such as "agent-*.s*"`},
 		{fault.Fault{ID: "a", Where: fault.Router, What: fault.Status, StatusCode: 503, Only: -1}, "only: -1, want 0 or more"},
 	} {
 		err := c.f.Validate()
@@ -120,6 +124,7 @@ func TestFires(t *testing.T) {
 		{"from to", with(func(f *fault.Fault) { f.From, f.To = time.Second, 3*time.Second }), []int{1, 2}},
 		{"every-third", with(func(f *fault.Fault) { f.Nth = 3 }), []int{2, 5}},
 		{"every first", with(func(f *fault.Fault) { f.Nth = 1 }), []int{0, 1, 2, 3, 4, 5}},
+		{"agents by pattern", with(func(f *fault.Fault) { f.Agent = "agent-[12]" }), []int{1, 2, 4, 5}},
 		{"round", with(func(f *fault.Fault) { f.Round = 3 }), []int{3, 4, 5}},
 		{"context", with(func(f *fault.Fault) { f.ContextOver = 300 }), []int{4, 5}},
 		{"tool", with(func(f *fault.Fault) { f.Tool = "save" }), []int{0, 2, 4}},

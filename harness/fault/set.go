@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -124,6 +125,11 @@ func (s *Set) Has(where Where, what What) bool {
 	return s != nil && slices.ContainsFunc(s.faults, func(f *armed) bool { return f.Where == where && f.What == what })
 }
 
+// At says whether any fault has this place, whatever its kind and whenever it fires.
+func (s *Set) At(where Where) bool {
+	return s != nil && slices.ContainsFunc(s.faults, func(f *armed) bool { return f.Where == where })
+}
+
 // Fires returns the first fault of this place and kind that fires on the occasion, or nil. The others
 // have seen the occasion too, so that dropping one fault changes nothing for the next.
 func (s *Set) Fires(where Where, what What, o Occasion) (first *Fault) {
@@ -177,7 +183,7 @@ func (f *armed) inTime(at sim.Instant) bool {
 }
 
 func (f *armed) fires(w sim.World, o *Occasion) bool {
-	if f.Tool != "" && f.Tool != o.Tool || f.Agent != "" && f.Agent != o.Agent ||
+	if f.Tool != "" && f.Tool != o.Tool || f.Agent != "" && !f.isAgent(o.Agent) ||
 		f.Worker != "" && f.Worker != o.Worker || f.Header != "" && !f.hasHeader(o) {
 		return false
 	}
@@ -187,6 +193,12 @@ func (f *armed) fires(w sim.World, o *Occasion) bool {
 	}
 	f.fired++
 	return true
+}
+
+// isAgent says whether the fault is about an agent of that name.
+func (f *armed) isAgent(name string) bool {
+	ok, err := path.Match(f.Agent, name)
+	return ok && err == nil || name == f.Agent
 }
 
 func (f *armed) applies(w sim.World, o *Occasion) bool {

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ var allowed = []struct {
 	{Metrics, []What{Freeze}},
 	{Tool, []What{Latency, Hang, LockOrder}},
 	{Pacer, []What{LeakSlot}},
+	{Harness, []What{LoseWakeup, SwallowError}},
 }
 
 // whole lists the kinds that are about an engine as a whole, not about a request.
@@ -92,12 +94,19 @@ func (f *Fault) validWhen() error {
 		return fmt.Errorf("from, to: %v to %v, want 0 <= from < to", f.From, f.To)
 	case f.Tool != "" && f.Where != Tool:
 		return fmt.Errorf("tool: %q at %s, want it only where: tool", f.Tool, f.Where)
-	case f.Header != "" && (f.Where == Tool || f.Where == Pacer):
+	case badPattern(f.Agent):
+		return fmt.Errorf("agent: %q, want a name or a pattern such as %q", f.Agent, "agent-*.s*")
+	case f.Header != "" && (f.Where == Tool || f.Where == Pacer || f.Where == Harness):
 		return fmt.Errorf("header: %q at %s, want it only at servers", f.Header, f.Where)
 	case f.Worker != "" && !f.atWorker():
 		return fmt.Errorf("worker: %q at %s, want it only at engines", f.Worker, f.Where)
 	}
 	return nil
+}
+
+func badPattern(pattern string) bool {
+	_, err := path.Match(pattern, "")
+	return err != nil
 }
 
 // atWorker says whether the place is an engine's.

@@ -98,6 +98,29 @@ func TestDecidingObservation(t *testing.T) {
 			}
 		}, Refuted},
 		{"lock-over-tool", "the holder's tool hangs", func(ev *harness.Evidence) { ev.Tools[0].Longest = s; ev.Agents[0].Since = ev.At.Add(-200 * s) }, Refuted},
+		{"lost-wakeup", "the queues are empty", func(ev *harness.Evidence) {
+			for i := range ev.Objects {
+				ev.Objects[i].InUse = 0
+			}
+		}, Refuted},
+		{"lost-wakeup", "the results have only just come", func(ev *harness.Evidence) {
+			for i := range ev.Unheard {
+				ev.Unheard[i].At = ev.At.Add(-s)
+			}
+		}, Refuted},
+		{"lost-wakeup", "other sub-agents are at work yet", func(ev *harness.Evidence) {
+			for i := range 4 {
+				a := ev.Agents[i]
+				ev.Agents[i].WaitsOn = append(a.WaitsOn, a.Name+".s3")
+				ev.Agents = append(ev.Agents, harness.AgentState{Name: a.Name + ".s3", Parent: a.Name, Stage: pacer.StageThink, Since: ev.At.Add(-s)})
+			}
+		}, Refuted},
+		{"swallowed-error", "the sub-agents ended well", func(ev *harness.Evidence) {
+			for i := range ev.Unheard {
+				ev.Unheard[i].Err = ""
+			}
+		}, Refuted},
+		{"swallowed-error", "the parents were told", func(ev *harness.Evidence) { ev.Unheard = nil }, Refuted},
 		{"tool-hang", "the tools have only begun", func(ev *harness.Evidence) {
 			for i := range ev.Agents {
 				ev.Agents[i].Since = ev.At.Add(-time.Second)

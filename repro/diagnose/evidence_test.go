@@ -160,6 +160,40 @@ func lockOverToolEvidence() *harness.Evidence {
 	return b.gauges(0, 0).done()
 }
 
+// parentsThatWait has n parents in a tool since 200 s, each with two sub-agents that ended 150 and 100 s ago and
+// a queue for their results.
+func parentsThatWait(run string, n int) *builder {
+	b := stallOf(run, 12, 30, 900*s, 90*s).tool(n, "sub_agent", 200*s).returned("sub_agent", 20, 60*s)
+	for i := range n {
+		a := &b.ev.Agents[i]
+		box := "results for " + a.Name
+		b.object("queue", box, 0)
+		a.Waits, a.WaitsOn = box, []string{box}
+		for k, ended := range []time.Duration{150 * s, 100 * s} {
+			name := fmt.Sprintf("%s.s%d", a.Name, k+1)
+			a.WaitsOn = append(a.WaitsOn, name)
+			b.ev.Unheard = append(b.ev.Unheard, harness.AgentEnd{Name: name, Parent: a.Name, At: b.ago(ended)})
+		}
+	}
+	return b
+}
+
+func lostWakeupEvidence() *harness.Evidence {
+	b := parentsThatWait("lost-wakeup-1", 4)
+	for i := range 4 {
+		b.object("queue", "results for "+b.ev.Agents[i].Name, 0).InUse = 2
+	}
+	return b.gauges(0, 0).done()
+}
+
+func swallowedEvidence() *harness.Evidence {
+	b := parentsThatWait("swallowed-error-1", 4)
+	for i := range b.ev.Unheard {
+		b.ev.Unheard[i].Err = "HTTP status 401: Unauthorized"
+	}
+	return b.gauges(0, 0).done()
+}
+
 func toolEvidence() *harness.Evidence {
 	return stallOf("tool-hang-1", 30, 16, 1500*s, m).tool(5, "append", 400*s).tool(3, "append", 61*s).
 		returned("append", 84, 300*time.Millisecond).

@@ -20,6 +20,28 @@ var alsoSeen = map[string][]Cause{
 	"timeout-cascade-before-headers": {CausePrefillBottleneck}, // which is why the limit is too short
 }
 
+// harnessCauses are those that show as agents that do nothing and ask nothing of the servers.
+var harnessCauses = []Cause{
+	CauseToolHang, CauseSlowTool, CauseLostWakeup, CauseSwallowedError, CauseLockOrder, CauseLockOverCall, CauseNestedSlot, CauseSlotLeak, CauseStarvation,
+}
+
+// TestNeighboursInTheHarness: agents that wait for each other, or for what is not handed over, are not
+// taken for tools that hang, and the other way round.
+func TestNeighboursInTheHarness(t *testing.T) {
+	for _, st := range stories() {
+		if st.cause == CauseStarvation || st.cause == CauseNestedSlot || !slices.Contains(harnessCauses, st.cause) {
+			continue
+		}
+		v := st.verdict()
+		for _, h := range v.Hypotheses {
+			also := st.name == "lock-over-tool" && h.Cause == CauseSlowTool // which is what the lock is held over
+			if h.Status == Supported && h.Cause != st.cause && slices.Contains(harnessCauses, h.Cause) && h.Score > 0.3 && !also {
+				t.Errorf("%s: %s claims it too\n%s", st.name, h.Cause, transcript(&v))
+			}
+		}
+	}
+}
+
 // TestNeighbours: what is told of one cause is not claimed by its neighbours.
 func TestNeighbours(t *testing.T) {
 	told := map[Cause]bool{}

@@ -60,6 +60,7 @@ type agentReading struct {
 	*harness.AgentState
 	age   time.Duration // in its stage
 	waits bool          // for a lock or another process, by the waits-for graph
+	owed  bool          // it waits for a result that is there, or that will never be: see handoffs
 	run   toolRun       // in stage tool, if it waits for nobody
 }
 
@@ -84,6 +85,7 @@ type reading struct {
 	n            [fateCount]int // calls by fate
 	idle         []agentReading // agents between calls, in order
 	tools        tools
+	handed       handoffs
 	agents       AgentCounts
 	conns        connections
 	roots        int // see countRoots
@@ -106,6 +108,7 @@ func newReading(now, before *harness.Evidence) *reading {
 	r.readCalls()
 	r.cut = r.stoppedTogether()
 	r.readAgents()
+	r.handed = r.readHandoffs(before)
 	r.tools = r.readTools()
 	r.conns = r.readConnections()
 	r.countRoots()
@@ -170,7 +173,7 @@ func (r *reading) countRoots() {
 	if r.pool.blocks() {
 		r.roots += len(r.pool.kept)
 	}
-	r.roots += r.tools.n()
+	r.roots += r.tools.n() + r.handed.n()
 	if r.knot.found {
 		r.roots += r.knot.agents
 	}

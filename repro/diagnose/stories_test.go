@@ -83,6 +83,17 @@ func stories() []story {
 		{"lock-order", lockEvidence, nil, Deadlocked, LayerHarness, CauseLockOrder},
 		{"lock-over-call", lockOverCallEvidence, nil, Starved, LayerHarness, CauseLockOverCall},
 		{"lock-over-tool", lockOverToolEvidence, nil, Starved, LayerHarness, CauseLockOverCall},
+		{"lost-wakeup", lostWakeupEvidence, nil, Wedged, LayerHarness, CauseLostWakeup},
+		{"lost-wakeup-second-capture", func() *harness.Evidence { // nobody notes the ends of sub-agents
+			ev := lostWakeupEvidence()
+			ev.Unheard = nil
+			return ev
+		}, func() *harness.Evidence {
+			ev := lostWakeupEvidence()
+			ev.At, ev.Unheard = ev.At.Add(-m), nil
+			return ev
+		}, Wedged, LayerHarness, CauseLostWakeup},
+		{"swallowed-error", swallowedEvidence, nil, Wedged, LayerHarness, CauseSwallowedError},
 		{"tool-hang", toolEvidence, nil, Wedged, LayerTool, CauseToolHang},
 		{"slow-tool-first-capture", func() *harness.Evidence { return slowToolEvidence(m, 50*s).done() }, nil, Slow, LayerTool, CauseUnknown},
 		{"slow-tool-as-before", func() *harness.Evidence { return slowToolEvidence(2*m, 110*s).returned("append", 4, 150*s).done() }, nil, Slow, LayerTool, CauseSlowTool},

@@ -29,8 +29,11 @@ func (c *callReading) note() string {
 	return ""
 }
 
-// note says that an agent between calls does not think: it waits for somebody.
+// note says that an agent between calls does not think, and that no tool works for it.
 func (a *agentReading) note() string {
+	if a.owed {
+		return "its sub-agents have ended, and it has not heard"
+	}
 	if a.waits && a.Stage == pacer.StageThink {
 		return "in line for a lock, before the call"
 	}

@@ -59,6 +59,9 @@ const (
 	// waitMin is how old a wait or a hold must be to be built on: objects and calls are not read at
 	// the very same instant on the wall.
 	waitMin = 5 * time.Second
+	// handoffMin is how long the end of a sub-agent may go unheard to count: nothing has to be fetched or
+	// worked out to hand a result over.
+	handoffMin = 10 * time.Second
 	// expirySlack is how much later than its limit the pacer may cut a stream off.
 	expirySlack = 5 * time.Second
 

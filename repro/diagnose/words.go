@@ -74,6 +74,8 @@ const (
 	CauseNestedSlot        Cause = "nested-slot"
 	CauseLockOrder         Cause = "lock-order"
 	CauseLockOverCall      Cause = "lock-over-call"
+	CauseLostWakeup        Cause = "lost-wakeup"
+	CauseSwallowedError    Cause = "swallowed-error"
 	CauseToolHang          Cause = "tool-hang"
 	CauseSlowServer        Cause = "slow-server"
 	CauseInflightPin       Cause = "inflight-pin"
@@ -99,7 +101,7 @@ const (
 // causes returns the mechanisms in the order in which equals are shown.
 func causes() []cause {
 	return []cause{
-		nestedSlot(), lockOrder(), slotLeak(), silentStream(), toolHang(), connectionDead(), routerLost(),
+		nestedSlot(), lockOrder(), lostWakeup(), swallowedError(), slotLeak(), silentStream(), toolHang(), connectionDead(), routerLost(),
 		badPairing(), longContextDecode(), inflightPin(), decodeMemory(), commentStream(),
 		timeoutCascade(), retryStorm(), routerQueue(),
 		pinWatchdog(), ignoredAbort(), proxyBuffering(), connectionPool(), prefillBottleneck(), decodeSerialized(), lockOverCall(), starvation(),
