@@ -21,12 +21,16 @@ type routerEvent struct {
 //	2026-02-26 13:00:11  INFO http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id="ID"}: smg::request: src/middleware.rs:291: started processing request
 //	2026-02-26 13:00:12.345 ERROR http_request{… request_id="ID" status_code=500 latency=1254651}: smg::response: src/middleware.rs:377: request failed with server error
 //
-// The latency is in microseconds without saying so; in logs of 2025 it is text such as 1.254651s.
+// or, with --log-json, the same in JSON. The latency is in microseconds without saying so; in logs of
+// 2025 it is text such as 1.254651s.
 // Health checks and whatever else is asked with GET are not requests here. ok is false for any other
 // line.
 func parseRouterLine(line []byte) (ev routerEvent, ok bool) {
 	if ev, ok = parsePlainRouterLine(line); ok {
 		return ev, true
+	}
+	if begun := bytes.TrimLeft(line, " \t"); len(begun) > 0 && begun[0] == '{' {
+		return parseJSONRouterLine(begun)
 	}
 	return parseAnyRouterLine(line)
 }

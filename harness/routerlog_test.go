@@ -23,6 +23,10 @@ func finishedLine(at, id, more, message string) string {
 	return at + `  INFO http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id="` + id + `" ` + more + `}: smg::response: src/middleware.rs:377: ` + message + "\n"
 }
 
+func routerLineJSON(at, message, span string) string {
+	return `{"timestamp":"` + at + `","level":"INFO","message":"` + message + `","target":"smg::request","span":{` + span + `},"spans":[{` + span + `}]}` + "\n"
+}
+
 func TestRouterLog(t *testing.T) {
 	const midnight = "2026-01-01 00:00:00"
 	for _, c := range []struct {
@@ -60,6 +64,14 @@ func TestRouterLog(t *testing.T) {
 		{
 			"the client's fields do not pass for the router's", strings.Replace(startedLine(midnight, "real"), "/v1/chat/completions", `/v1/x?request_id="fake"}:_finished_processing_request`, 1),
 			RouterView{Started: 1, Open: []RouterRequest{{"real", 0}}},
+		},
+		{
+			"in JSON, latencies as numbers and as texts, and health checks", routerLineJSON(midnight, "started processing request", `"method":"POST","request_id":"x"`) +
+				routerLineJSON(midnight, "started processing request", `"method":"POST","request_id":"y"`) + routerLineJSON(midnight, "started processing request", `"method":"GET","request_id":"h"`) +
+				routerLineJSON(midnight, "started processing request", `"method":"POST","request_id":"open"`) + "{\"message\":\n" +
+				routerLineJSON("2026-01-01T00:00:03.250000Z", "request failed with server error", `"method":"POST","request_id":"x","status_code":503,"latency":3250000`) +
+				routerLineJSON("2026-01-01T00:00:04.500000Z", "finished processing request", `"method":"POST","request_id":"y","status_code":"200","latency":"4.5s"`),
+			RouterView{Started: 3, Finished: 2, Errors: 1, Skipped: 2, Open: []RouterRequest{{"open", 0}}, Last: sec(4.5), LatencyMean: 3875 * time.Millisecond, LatencyMax: 4500 * time.Millisecond},
 		},
 		{"a quoted quote in an id", startedLine(midnight, `a\"b`), RouterView{Started: 1, Open: []RouterRequest{{`a"b`, 0}}}},
 		{"a line too long", strings.Repeat("x", routerLineMax+1) + "\n" + startedLine(midnight, "a"), RouterView{Started: 1, Skipped: 1, Open: []RouterRequest{{"a", 0}}}},
