@@ -197,6 +197,22 @@ var shapes = map[string]func(*draws){
 	},
 }
 
+// surroundings draws what no scenario is about: how the servers and the log show themselves, how fast the
+// engines are, how agents think, and how often the gauges are read.
+func (d *draws) surroundings() {
+	d.set("watchdog.sample_every", d.seconds(2, 10))
+	d.set("workflow.think", fmt.Sprintf("{uniform: [%dms, %dms]}", d.between(200, 2000), d.between(2000, 5000)))
+	d.set("servers.gauges.every_steps", d.between(10, 80))
+	d.set("servers.gauges.idle_every", d.seconds(10, 60))
+	d.set("servers.router.log_json", d.between(0, 2) == 0)
+	d.set("servers.router.log_milliseconds", d.between(0, 1) == 0)
+	d.set("servers.router.log_latency", []string{"us", "text"}[d.between(0, 1)])
+	d.set("servers.abort.poll", d.seconds(2, 6))
+	d.set("servers.abort.lag", d.seconds(0, 4))
+	d.set("servers.transfer.latency", fmt.Sprintf("%dms", d.between(5, 60)))
+	d.set("servers.decode.step_per_request", fmt.Sprintf("%dus", d.between(800, 1200)))
+}
+
 // fleet draws how many agents there are, and over which time they begin.
 func (d *draws) fleet(least, most int) {
 	d.set("fleet.agents", d.between(least, most))
@@ -212,10 +228,9 @@ func (d *draws) outputs(least, most int) {
 	d.stallAfter(min(20, lo/100), max(20, lo/60))
 }
 
-// stallAfter draws the watchdog's patience, and how often it looks at the gauges.
+// stallAfter draws the watchdog's patience.
 func (d *draws) stallAfter(least, most int) {
 	d.set("watchdog.stall_after", d.seconds(least, most))
-	d.set("watchdog.sample_every", d.seconds(2, 10))
 }
 
 // window draws when a fault applies, in minutes.

@@ -20,8 +20,13 @@ import (
 // accuracySeeds is how many randomised runs of each scenario TestAccuracy makes. CI makes 200.
 var accuracySeeds = flag.Int("accuracy", 5, "randomised runs of each scenario in TestAccuracy")
 
-// accuracyLeast is the share of randomised runs whose verdict must be right.
-const accuracyLeast = 0.99
+// accuracyLeast is the share of randomised runs whose verdict must be right, and scenarioLeast that of the
+// runs of each scenario, once there are scenarioRuns of them.
+const (
+	accuracyLeast = 0.99
+	scenarioLeast = 0.95
+	scenarioRuns  = 50
+)
 
 // draws are the settings of one randomised run, drawn from its seed.
 type draws struct {
@@ -79,14 +84,14 @@ type scored struct {
 func score(r *repro.Result) scored {
 	v, want := &r.Verdict, r.Scenario.Expect
 	s := scored{found: fmt.Sprintf("%s %s %s", v.Outcome, v.Layer, v.Cause), stalled: r.Report.Stalls > 0}
-	if r.Scenario.Control() {
+	if control(r.Scenario) {
 		for _, e := range r.Episodes {
 			if e.Outcome.Hang() {
 				s.found, s.wrong = fmt.Sprintf("%s %s %s", e.Outcome, e.Layer, e.Cause), "a control has an episode that is called a hang"
 				return s
 			}
 		}
-		if c := v.Cause; want.Cause == "" && c != diagnose.CauseNone && c != diagnose.CauseSlowServer {
+		if c := v.Cause; c != diagnose.CauseNone && c != diagnose.CauseSlowServer {
 			s.wrong = "a control has a cause"
 		}
 	}
@@ -102,6 +107,9 @@ func score(r *repro.Result) scored {
 	return s
 }
 
+// control says whether nothing is wrong in a scenario.
+func control(s *repro.Scenario) bool { return s.Control() && s.Expect.Cause == "" }
+
 // TestAccuracy runs every scenario of the catalogue with random seeds, sizes, slots, times and odds of
 // faults, scores outcome, layer and cause against the truth, and prints the confusion matrix.
 func TestAccuracy(t *testing.T) {
@@ -112,6 +120,7 @@ func TestAccuracy(t *testing.T) {
 		for _, name := range repro.Names() {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
+				good := 0
 				for seed := uint64(1); seed <= uint64(*accuracySeeds); seed++ {
 					s, replay := randomised(t, name, seed)
 					mu.Lock()
@@ -125,11 +134,15 @@ func TestAccuracy(t *testing.T) {
 					}
 					if s.wrong == "" {
 						right++
+						good++
 					}
 					mu.Unlock()
 					if s.wrong != "" {
 						t.Logf("WRONG: found %s: %s\n  replay: %s", s.found, s.wrong, replay)
 					}
+				}
+				if n := *accuracySeeds; n >= scenarioRuns && float64(good) < scenarioLeast*float64(n) {
+					t.Errorf("%d of %d verdicts are right, want %.0f %%", good, n, 100*scenarioLeast)
 				}
 			})
 		}
@@ -144,6 +157,7 @@ func TestAccuracy(t *testing.T) {
 func randomised(t *testing.T, name string, seed uint64) (scored, string) {
 	d := drawsOfRun(name, seed)
 	if draw := shapes[name]; draw != nil {
+		d.surroundings()
 		draw(d)
 	}
 	s := lookup(t, name, d.sets...)
@@ -154,7 +168,7 @@ func randomised(t *testing.T, name string, seed uint64) (scored, string) {
 		t.Fatalf("%v\nreplay: %s", err, replay)
 	}
 	got := score(r)
-	if got.wrong != "" && s.Control() && strings.Contains(got.wrong, "hang") {
+	if got.wrong != "" && control(s) && strings.Contains(got.wrong, "hang") {
 		t.Errorf("%s: %s\nreplay: %s", got.wrong, got.found, replay)
 	}
 	return got, replay
