@@ -69,12 +69,16 @@ func NewReader(src io.Reader) *Reader {
 // last one: io.EOF at the end.
 func (r *Reader) Next() (Line, error) {
 	for {
-		if r.head < len(r.queue) {
-			r.head++
-			return r.queue[r.head-1], nil
+		if len(r.queue) > 0 {
+			if r.head < len(r.queue) {
+				r.head++
+				return r.queue[r.head-1], nil
+			}
+			r.queue, r.head = r.queue[:0], 0
 		}
-		r.queue, r.head = r.queue[:0], 0
-		r.texts = r.texts[:0]
+		if len(r.texts) > 0 {
+			r.texts = r.texts[:0]
+		}
 		if !r.started {
 			r.start()
 		}

@@ -100,6 +100,7 @@ var wrappers = []struct {
 	{name: "JSON lines", what: "an object for each line", wrap: each(func(_ int, l string) string {
 		return fmt.Sprintf(`{"level":"error","ts":1767323045.6,"msg":%s,"n":[1,{"a":"]"}]}`, quoted(l))
 	})},
+	{name: "Markdown", what: "indented", wrap: each(func(_ int, l string) string { return strings.TrimRight("    "+l, " ") })},
 	{name: "JSON string", what: "zap", wrap: func(lines []string) string {
 		return fmt.Sprintf(`{"level":"error","ts":1767323045.6,"msg":%s,"n":1}`+"\n", quoted(strings.Join(lines, "\n")))
 	}},
@@ -257,8 +258,12 @@ func TestContainersInContainers(t *testing.T) {
 	}
 }
 
-// stacks leaves out what nobody does: to put lines with prefixes in one string.
+// stacks leaves out what nobody does, such as to put lines with prefixes in one
+// string.
 func stacks(inner, outer string) bool {
+	if inner == "indented" && outer == "indented" {
+		return false // eight blanks are a tab that was lost
+	}
 	return !isString(outer) || isString(inner) && inner != "escaped twice" && outer != "escaped twice" || inner == "ANSI" && outer != "escaped twice"
 }
 

@@ -16,6 +16,7 @@ const (
 type level struct {
 	format format
 	memo   memo
+	before cursor // of the memo, before the line at hand
 }
 
 // patience keeps lines that only look like a container from being looked at
@@ -56,16 +57,16 @@ func (r *Reader) detect() {
 		if end == 0 {
 			end = len(rest)
 		}
-		if text := plainly(trimRight(rest[:end])); len(text) > 0 {
+		if text := plainly(trimEnd(rest[:end])); len(trimRight(text)) > 0 {
 			sample = append(sample, text)
 		}
 		rest = rest[end:]
 	}
-	var found [depthMax]format
+	var found [depthMax]level
 	depth, _ := find(sample, found[:])
 	same := depth == r.depth
 	for i := range depth {
-		same = same && r.stack[i].format == found[i]
+		same = same && r.stack[i].format == found[i].format
 	}
 	r.misses = 0
 	if same {
@@ -74,7 +75,7 @@ func (r *Reader) detect() {
 	}
 	r.patience = patience{}
 	for i := range depth {
-		r.stack[i] = level{format: found[i]}
+		r.stack[i] = found[i]
 	}
 	r.depth = depth
 }
@@ -92,7 +93,7 @@ const bom = "\xef\xbb\xbf"
 
 // find fills found with the formats of a sample of lines, from outside in.
 // dumpLines is how many lines of it are of a dump once they are undone.
-func find(sample [][]byte, found []format) (depth, dumpLines int) {
+func find(sample [][]byte, found []level) (depth, dumpLines int) {
 	for _, text := range sample {
 		if isDumpLine(text) {
 			dumpLines++
@@ -110,7 +111,7 @@ func find(sample [][]byte, found []format) (depth, dumpLines int) {
 		if !isEnough(f, hits, len(sample), lines, dumpLines) {
 			continue
 		}
-		found[0] = f
+		found[0] = level{format: f, memo: newMemo(sample)}
 		return 1 + below, lines
 	}
 	return 0, dumpLines
@@ -119,7 +120,7 @@ func find(sample [][]byte, found []format) (depth, dumpLines int) {
 // try undoes one format; hits is how many of the lines had it, inner what is left
 // of them.
 func (f format) try(sample [][]byte) (hits int, inner [][]byte) {
-	var m memo
+	m := newMemo(sample)
 	joins := false
 	for _, text := range sample {
 		p, ok := f.unwrap(text, &m)

@@ -18,13 +18,16 @@ const (
 	formatQuote                 // > of mail and Markdown
 	formatJSON                  // an object for each line, of any logger
 	formatStern                 // pod container
+	formatStairs                // the screen of a terminal in raw mode
+	formatIndent                // moved to the right by a code block
 	formatNumber
 )
 
 // name is how [Reader.Layers] calls it.
 func (f format) name() string {
 	return [formatNumber]string{"docker json", "CRI", "journald/syslog", "CI time stamps", "kubectl/compose prefix",
-		"kubectl/compose prefix", "klog", "time stamps", "quote marks", "JSON lines", "kubectl/compose prefix"}[f]
+		"kubectl/compose prefix", "klog", "time stamps", "quote marks", "JSON lines", "kubectl/compose prefix",
+		"terminal staircase", "Markdown"}[f]
 }
 
 // isWeak says that an ordinary log or dump may look so: it is undone only where
@@ -45,14 +48,22 @@ type piece struct {
 type memo struct {
 	indent int    // of lines that continue one with a prefix
 	source []byte // of the line before
+	width  int    // of the terminal, in columns
+	margin int    // blanks that a code block put before each line
+	cursor        // of the terminal
 	room   []byte // for texts that are not in the input as they were
-	keys   []byte // room for names that are not
+}
+
+// A cursor is where the line before ended on the screen of a terminal.
+type cursor struct {
+	column int
+	full   bool // it took the whole width, so the next line is its rest
 }
 
 // unwrap undoes the format for one line; ok is false if the line does not have
 // it. The piece is valid until the next call with the memo.
 func (f format) unwrap(text []byte, m *memo) (p piece, ok bool) {
-	if len(text) == 0 {
+	if len(text) == 0 && (f != formatStairs || !m.full) {
 		return p, false
 	}
 	switch f {
@@ -76,6 +87,10 @@ func (f format) unwrap(text []byte, m *memo) (p piece, ok bool) {
 		return unwrapQuote(text)
 	case formatJSON:
 		return unwrapJSON(text, m)
+	case formatStairs:
+		return unwrapStairs(text, m)
+	case formatIndent:
+		return unwrapIndent(text, m)
 	default:
 		return unwrapStern(text)
 	}

@@ -54,19 +54,30 @@ func (in *input) line() (size int, more bool, err error) {
 }
 
 // seamless returns where a piece of no more than size bytes may end without
-// tearing an escape or a character, as far as that can be had.
+// tearing an escape or a character, as far as that can be had: before a run of
+// backslashes, which begins an escape, though not before the second half of a
+// pair of \u; else before ASCII.
 func (in *input) seamless(size int) int {
-	const escapeBytesMax = 16
+	const searchBytes = 64 << 10
 	b := in.buf[in.start : in.start+size]
-	clean := 0
-	for i := len(b) - 1; i > len(b)-4096 && i > 0; i-- {
-		if c := b[i]; c == '\\' || c >= 0x80 || c == esc {
-			clean = 0
+	ascii := 0
+	for i := size - 2; i > 0 && i > size-searchBytes; i-- {
+		if ascii == 0 && b[i] < 0x80 && b[i] != '\\' && b[i] != esc {
+			ascii = i
+		}
+		if b[i] != '\\' || b[i-1] == '\\' {
 			continue
 		}
-		if clean++; clean == escapeBytesMax {
-			return i + escapeBytesMax
+		behind := i
+		for behind < size && b[behind] == '\\' {
+			behind++
 		}
+		if behind < size && b[behind] != 'u' {
+			return i
+		}
+	}
+	if ascii > 0 {
+		return ascii
 	}
 	return size
 }

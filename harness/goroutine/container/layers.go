@@ -9,7 +9,6 @@ const (
 	layerCRLF
 	layerANSI
 	layerString
-	layerStairs
 	layerMarkdown
 	layerHTML
 	layerMojibake
@@ -20,7 +19,7 @@ func (l layer) name() string {
 	if l < layer(formatNumber) {
 		return format(l).name()
 	}
-	return [...]string{"BOM", "UTF-16", "CRLF", "ANSI", "JSON string", "terminal staircase", "Markdown", "HTML entities", "mojibake"}[l-layerBOM]
+	return [...]string{"BOM", "UTF-16", "CRLF", "ANSI", "JSON string", "Markdown", "HTML entities", "mojibake"}[l-layerBOM]
 }
 
 // counts is how many lines had each layer.
@@ -45,10 +44,10 @@ func (c *counts) list() []Layer {
 	for _, l := range [...]layer{layerWide, layerBOM, layerCRLF} {
 		add(l)
 	}
-	for _, f := range [...]format{formatBracket, formatPipe, formatStern, formatDocker, formatCRI, formatJournal, formatActions, formatKlog, formatStamp, formatQuote, formatJSON} {
+	for _, f := range [...]format{formatBracket, formatPipe, formatStern, formatDocker, formatCRI, formatJournal, formatActions, formatKlog, formatStamp, formatJSON, formatStairs, formatQuote, formatIndent} {
 		add(layer(f))
 	}
-	for l := layerANSI; l < layerNumber; l++ {
+	for _, l := range [...]layer{layerMarkdown, layerString, layerANSI, layerHTML, layerMojibake} {
 		add(l)
 	}
 	return out

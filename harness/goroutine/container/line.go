@@ -22,6 +22,7 @@ func (r *Reader) line(size int, more bool) {
 	}
 	p, key := r.unwrap(size)
 	if r.looksAgain(p.text) {
+		r.rewind()
 		r.detect()
 		p, key = r.unwrap(size) // detect may have moved the bytes
 	}
@@ -30,6 +31,7 @@ func (r *Reader) line(size int, more bool) {
 	from := origin{offset: r.in.offset, at: p.at, cut: raw[size-1] != '\n' && !more}
 	from.size = r.in.take(size)
 	if p.joins && !more && (p.partial || len(r.parts) > 0) {
+		r.rewind()
 		r.descend(trimEnd(raw), from)
 		return
 	}
@@ -39,6 +41,13 @@ func (r *Reader) line(size int, more bool) {
 		return
 	}
 	r.give(p.text, from)
+}
+
+// rewind forgets that unwrap has seen the line at hand.
+func (r *Reader) rewind() {
+	for i := range r.depth {
+		r.stack[i].memo.cursor = r.stack[i].before
+	}
 }
 
 // descend undoes the formats anew, one after the other, joining what each of them
@@ -86,9 +95,11 @@ func (r *Reader) unwrap(size int) (p piece, key []byte) {
 		if i == r.depth {
 			break
 		}
-		inner, ok := r.stack[i].format.unwrap(p.text, &r.stack[i].memo)
+		l := &r.stack[i]
+		l.before = l.memo.cursor
+		inner, ok := l.format.unwrap(p.text, &l.memo)
 		if !ok {
-			r.missed = r.missed || i == 0
+			r.missed = r.missed || i == 0 && len(p.text) > 0
 			continue
 		}
 		r.hit[i] = true
@@ -186,6 +197,9 @@ func (r *Reader) add(text []byte, from origin) {
 		r.layers.add(layerANSI)
 		r.room(&text, appendPlain)
 	}
-	r.queue = append(r.queue, Line{Text: trimRight(text), Offset: from.offset, Size: from.size, Source: from.source,
+	if text = trimRight(text); !from.long {
+		text = r.mend(text)
+	}
+	r.queue = append(r.queue, Line{Text: text, Offset: from.offset, Size: from.size, Source: from.source,
 		Time: from.at, Cut: from.cut, Long: from.long})
 }

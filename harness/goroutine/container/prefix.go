@@ -200,6 +200,9 @@ func unwrapSyslog5424(b []byte) (p piece, ok bool) {
 	}
 	if len(rest) > 0 && rest[0] == '[' { // structured data
 		end := bytes.Index(rest, []byte("] "))
+		if end < 0 && rest[len(rest)-1] == ']' {
+			end = len(rest) - 1 // the line was empty
+		}
 		if end < 0 {
 			return p, false
 		}
