@@ -57,6 +57,10 @@ type Setup struct {
 	SampleEvery    time.Duration `json:"sample_every_ns"`      // gauges
 	HasGauges      bool          `json:"has_gauges"`           // false: the servers have none to read
 	HasRouterLog   bool          `json:"has_router_log"`       // false: there is none to read
+	// FromServers says that the agents are known by what the servers' HTTP front saw of their requests
+	// only: each call stands for an agent and a task, and slots, limits and what goes on between calls are
+	// not known.
+	FromServers bool `json:"from_servers,omitempty"`
 }
 
 // Totals counts what happened over a stretch of a run.

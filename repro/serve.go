@@ -30,6 +30,13 @@ type ServeOptions struct {
 	// PlainModel gives every answer the length in servers.model. Otherwise it is that of the scenario's
 	// workflow, so that agents of wedge get the answers that they would get in one process.
 	PlainModel bool
+	// AnyModel answers requests for any model; otherwise another name than the scenario's gets status 404.
+	AnyModel bool
+	// Observer is told of the chat requests as they come and go; nil: nobody is.
+	Observer api.Observer
+	// World is the clock of the servers, which the caller then runs and ends; Scale is not used. nil: one
+	// of their own.
+	World *sim.Wall
 }
 
 // Served is simulated servers that listen. Close must follow.
@@ -58,9 +65,12 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := sim.NewWall(sim.WallOptions{Seed: s.Seed, Scale: o.Scale})
+	w := o.World
+	if w == nil {
+		w = sim.NewWall(sim.WallOptions{Seed: s.Seed, Scale: o.Scale})
+	}
 	var epoch time.Time // of a clock that goes faster no date makes sense to a client
-	if o.Scale == 1 {
+	if w.Scale() == 1 {
 		epoch = time.Now()
 	}
 	faults, err := fault.NewSet(w, s.Faults)
@@ -78,6 +88,7 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	front, err := api.New(w, stack, api.Config{
 		HTTP2: o.HTTP2, Token: o.Token, Anywhere: o.Token != "",
 		Epoch: epoch, WorkerPort: o.WorkerPort, MetricsAddress: o.MetricsListen,
+		AnyModel: o.AnyModel, Observer: o.Observer,
 		// A client that leaves in the midst of an answer is what the servers are there for, not news.
 		ErrorLog: log.New(io.Discard, "", 0),
 	})
@@ -91,6 +102,10 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	served := &Served{BaseURL: base, Front: front, stack: stack, over: make(chan struct{})}
 	ctx, end := context.WithCancel(context.Background())
 	served.end = end
+	if o.World != nil {
+		close(served.over)
+		return served, nil
+	}
 	go func() {
 		defer close(served.over)
 		// The world's own end is that of its main process, which waits for Close.

@@ -1,0 +1,174 @@
+package guest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"example.com/wedge/repro"
+)
+
+const (
+	// termGrace is how long a harness that is told to end may take, on the machine's clock.
+	termGrace = 5 * time.Second
+	// pipeGrace is how long what it has written may take to arrive after its end.
+	pipeGrace = time.Second
+	// groupPoll is how often the process group is looked at while it is to end.
+	groupPoll = 5 * time.Millisecond
+)
+
+// child is the harness: a program in a process group of its own.
+type child struct {
+	cmd    *exec.Cmd
+	stdout *pump // nil: the program writes there itself
+	stderr *pump // the same
+	ended  chan struct{}
+
+	stopping sync.Mutex // held by who ends the group
+}
+
+// start starts the harness. The error is an *repro.InputError if it cannot be started.
+func start(o *Options, env []string) (*child, error) {
+	path, err := exec.LookPath(o.Command[0])
+	if err != nil {
+		return nil, notStarted(o.Command[0], err)
+	}
+	c := &child{cmd: exec.Command(path, o.Command[1:]...), ended: make(chan struct{})}
+	c.cmd.Args[0] = o.Command[0]
+	c.cmd.Dir, c.cmd.Env = o.Dir, env
+	ownGroup(c.cmd)
+	given, err := c.connect(o)
+	if err == nil {
+		if err = c.cmd.Start(); err != nil {
+			err = notStarted(o.Command[0], err)
+		}
+	}
+	for _, f := range given {
+		_ = f.Close() // the program has them, if there is one
+	}
+	if err != nil {
+		c.stdout.end(0)
+		c.stderr.end(0)
+		return nil, err
+	}
+	go func() {
+		defer close(c.ended)
+		_ = c.cmd.Wait() // how it ended is in ProcessState
+	}()
+	return c, nil
+}
+
+// notStarted is the error of a command that cannot be run.
+func notStarted(name string, err error) error {
+	msg := err.Error()
+	var at *exec.Error
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		msg = "no such command in PATH"
+	case errors.Is(err, fs.ErrNotExist):
+		msg = "no such file, or its interpreter is missing"
+	case errors.Is(err, fs.ErrPermission):
+		msg = "not executable"
+	case errors.As(err, &at):
+		msg = at.Err.Error()
+	case errors.As(err, &path):
+		msg = path.Err.Error()
+	}
+	return &repro.InputError{Source: "command " + name, Msg: msg}
+}
+
+// connect gives the harness its standard streams. Files are handed over as they are, so that the harness
+// finds a terminal if there is one. The files that are returned are to be closed once it has started.
+func (c *child) connect(o *Options) (given []*os.File, err error) {
+	out, isFile := o.Stdout.(*os.File)
+	if c.cmd.Stdout = out; !isFile {
+		var w *os.File
+		if c.stdout, w, err = newPump(o.Stdout); err != nil {
+			return given, fmt.Errorf("guest: %w", err)
+		}
+		c.cmd.Stdout, given = w, append(given, w)
+	}
+	errs, isFile := o.Stderr.(*os.File)
+	if c.cmd.Stderr = errs; !isFile || o.Quit {
+		var w *os.File
+		if c.stderr, w, err = newPump(o.Stderr); err != nil {
+			return given, fmt.Errorf("guest: %w", err)
+		}
+		c.cmd.Stderr, given = w, append(given, w)
+	}
+	in, isFile := o.Stdin.(*os.File)
+	switch {
+	case o.Stdin == nil:
+	case isFile && !term.IsTerminal(int(in.Fd())):
+		c.cmd.Stdin = in
+	default:
+		// A terminal stops a program that reads from it and is in another process group than wedge, which
+		// would look like a hang. So wedge reads for it.
+		r, w, err := os.Pipe()
+		if err != nil {
+			return given, fmt.Errorf("guest: %w", err)
+		}
+		c.cmd.Stdin, given = r, append(given, r)
+		// Nobody waits for this one: a read from a terminal cannot be called off.
+		go func() {
+			_, _ = io.Copy(w, o.Stdin) // the harness need not read to the end
+			_ = w.Close()
+		}()
+	}
+	return given, nil
+}
+
+// exited says whether the harness has ended by itself, or been ended.
+func (c *child) exited() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// interrupt passes a Ctrl-C on.
+func (c *child) interrupt() { signalGroup(c.cmd, os.Interrupt) }
+
+// end ends the process group, whether the harness itself lives or not: kindly first, and after termGrace
+// by force. It returns when nothing is left of it, or nothing more can be done.
+func (c *child) end() {
+	c.stopping.Lock()
+	defer c.stopping.Unlock()
+	if terminateGroup(c.cmd); !c.gone(termGrace) {
+		killGroup(c.cmd)
+		c.gone(termGrace)
+	}
+	c.stdout.end(pipeGrace)
+	c.stderr.end(pipeGrace)
+}
+
+// gone waits until the group is empty, and says whether it is.
+func (c *child) gone(within time.Duration) bool {
+	deadline := time.Now().Add(within)
+	for {
+		if c.exited() && groupEmpty(c.cmd) {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+		time.Sleep(groupPoll)
+	}
+}
+
+// status says how the harness ended, once it has: its exit code, or -1 and the signal that ended it.
+func (c *child) status() (code int, text string) {
+	s := c.cmd.ProcessState
+	return s.ExitCode(), strings.TrimSpace(s.String())
+}

@@ -1,0 +1,179 @@
+package guest
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/goroutine"
+	"example.com/wedge/harness/goroutine/waits"
+	"example.com/wedge/repro"
+)
+
+// Dump is what a goroutine dump of the harness tells.
+type Dump struct {
+	From       string `json:"from"` // how it was had
+	At         string `json:"at"`   // of the run's clock
+	File       string `json:"file"` // within the evidence; empty without any
+	Goroutines int    `json:"goroutines"`
+	// Analysis is what they wait for, and why; nil if there is none to read.
+	Analysis *waits.Analysis `json:"-"`
+	Outcome  string          `json:"outcome,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Findings []string        `json:"findings,omitempty"`
+	Err      string          `json:"error,omitempty"` // why there is none
+}
+
+// dumps takes dumps of the harness.
+type dumps struct {
+	g      *session
+	client *http.Client
+	latest *Dump // nil: none was taken
+}
+
+const (
+	// pprofWithin is how long the harness may take to show its goroutines, on the machine's clock.
+	pprofWithin = 10 * time.Second
+	// quitWithin is how long it may take to write them down and end.
+	quitWithin   = 10 * time.Second
+	findingsMax  = 5
+	quitDumpFile = "goroutines.txt"
+)
+
+func newDumps(g *session) *dumps {
+	return &dumps{g: g, client: &http.Client{
+		// Straight to the harness, and no connection that it would have to show.
+		Transport: &http.Transport{DisableKeepAlives: true}, Timeout: pprofWithin,
+	}}
+}
+
+// validPprof says what is wrong with the URL of the harness's goroutines.
+func validPprof(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return &repro.InputError{Source: "--pprof", Msg: fmt.Sprintf("found %.200q, want a URL such as http://127.0.0.1:6060", text)}
+	}
+	return nil
+}
+
+// goroutinesOf completes the URL: the page of all goroutines with their stacks, unless it names one.
+func goroutinesOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil { // validPprof has looked
+		return text
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/debug/pprof/goroutine"
+	}
+	if strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/pprof") {
+		u.Path = strings.TrimSuffix(u.Path, "/") + "/goroutine"
+	}
+	q := u.Query()
+	q.Set("debug", "2")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// take takes a dump over HTTP for a capture, if there is where to.
+func (d *dumps) take(now *harness.Evidence) {
+	if d.g.o.PprofURL == "" {
+		return
+	}
+	from := goroutinesOf(d.g.o.PprofURL)
+	text, err := d.fetch(from)
+	if err != nil {
+		d.latest = &Dump{From: from, At: now.At.String(), Err: err.Error()}
+		return
+	}
+	d.read(from, now.At.String(), harness.StallDir(now.Episode)+"/"+harness.GoroutinesText, text)
+}
+
+func (d *dumps) fetch(from string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), pprofWithin)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := d.client.Do(req)
+	if err != nil {
+		var at *url.Error
+		if errors.As(err, &at) {
+			err = at.Err // the rest is said already
+		}
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("HTTP status %d, want 200", resp.StatusCode)
+	}
+	return io.ReadAll(io.LimitReader(resp.Body, keptBytesMax))
+}
+
+// read reads a dump and keeps it.
+func (d *dumps) read(from, at, file string, text []byte) {
+	out := &Dump{From: from, At: at}
+	d.latest = out
+	if d.g.bundle != nil {
+		out.File = file
+		d.g.bundle.WriteFile(file, text)
+	}
+	parsed, err := goroutine.Parse(bytes.NewReader(text))
+	if err != nil {
+		out.Err = err.Error()
+		return
+	}
+	if out.Goroutines = len(parsed.Goroutines); out.Goroutines == 0 {
+		out.Err = "no goroutine in what it wrote"
+		return
+	}
+	out.Analysis = waits.Analyze(parsed)
+	out.Outcome, out.Reason = string(out.Analysis.Verdict.Outcome), out.Analysis.Verdict.Reason
+	for i := range out.Analysis.Findings {
+		if f := &out.Analysis.Findings[i]; len(out.Findings) < findingsMax && !f.Symptom {
+			out.Findings = append(out.Findings, f.Text)
+		}
+	}
+}
+
+// quit has the harness dump its goroutines and end, if it is a Go program. It is given up anyhow.
+func (d *dumps) quit() {
+	c := d.g.child
+	at := d.g.w.Now().String()
+	if _, err := buildinfo.ReadFile(c.cmd.Path); err != nil {
+		d.failed(at, "it is no Go program, and SIGQUIT would tell nothing")
+		return
+	}
+	if c.exited() {
+		return
+	}
+	c.stderr.keep()
+	if err := quitProcess(c.cmd); err != nil {
+		d.failed(at, err.Error())
+		return
+	}
+	select {
+	case <-c.ended:
+		c.stderr.end(pipeGrace)
+	case <-time.After(quitWithin):
+	}
+	d.read("SIGQUIT", at, quitDumpFile, c.stderr.text())
+}
+
+// failed notes why there is no dump by SIGQUIT, unless there is one by other means.
+func (d *dumps) failed(at, why string) {
+	if d.latest == nil || d.latest.Err != "" {
+		d.latest = &Dump{From: "SIGQUIT", At: at, Err: why}
+	}
+}

@@ -1,0 +1,149 @@
+package guest
+
+import (
+	"fmt"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro"
+	"example.com/wedge/repro/diagnose"
+)
+
+// judge makes the verdicts of a run's captures, and says when the harness is to be given up. The
+// process that captures calls it, one call at a time.
+type judge struct {
+	g     *session
+	dumps *dumps
+
+	captured  [2]int // episode and capture of the latest one
+	last      *harness.Evidence
+	lastV     diagnose.Verdict
+	hung      bool // a stall was seen that is a hang
+	main      kept
+	idleSince time.Time // when the harness was first found with nothing out, in this episode; zero: it has something out
+}
+
+// kept is a verdict with its evidence.
+type kept struct {
+	verdict  diagnose.Verdict
+	evidence *harness.Evidence // nil: none
+}
+
+func newJudge(g *session) *judge { return &judge{g: g, dumps: newDumps(g)} }
+
+// verdict judges a capture. It is harness.Options.Judge.
+func (j *judge) verdict(now, before *harness.Evidence) any {
+	if now.Episode == 0 {
+		return j.judge(now, before)
+	}
+	fresh := [2]int{now.Episode, now.Capture} != j.captured
+	if fresh {
+		j.captured = [2]int{now.Episode, now.Capture}
+		j.dumps.take(now)
+		j.look(now)
+	}
+	v := j.judge(now, before)
+	j.keep(v, now)
+	if fresh && v.Open() && j.giveUp(now, &v) {
+		j.g.stop(errGivenUp)
+	}
+	return v
+}
+
+// look notes since when the harness has nothing out.
+func (j *judge) look(now *harness.Evidence) {
+	switch {
+	case len(now.Calls) > 0:
+		j.idleSince = time.Time{}
+	case j.idleSince.IsZero() || now.Capture == 1:
+		// The run's clock says for how long already.
+		j.idleSince = time.Now().Add(-j.real(now.StalledFor))
+	}
+}
+
+// real is a length of the run's clock on the machine's.
+func (j *judge) real(d time.Duration) time.Duration {
+	return time.Duration(float64(d) / j.g.o.Scale)
+}
+
+// giveUp says whether the harness is to be ended: what it waits for will not come.
+func (j *judge) giveUp(now *harness.Evidence, v *diagnose.Verdict) bool {
+	if now.StalledFor < time.Duration(j.g.o.GiveUp)*j.g.o.StallAfter {
+		return false
+	}
+	switch v.Outcome {
+	case diagnose.Wedged, diagnose.Deadlocked, diagnose.Storming:
+		return true
+	}
+	return false
+}
+
+// keep finds the stall that matters most: the one that is open, else the gravest.
+func (j *judge) keep(v diagnose.Verdict, now *harness.Evidence) {
+	j.hung = j.hung || v.Outcome.Hang()
+	m := &j.main
+	switch {
+	case m.evidence == nil, m.verdict.Open(), m.evidence.Episode == now.Episode,
+		v.Open() && v.Outcome.Hang(),
+		v.Outcome.Hang() && !m.verdict.Outcome.Hang(),
+		v.Outcome.Hang() == m.verdict.Outcome.Hang() && v.StalledForS > m.verdict.StalledForS:
+		*m = kept{v, now}
+	}
+}
+
+// judge turns evidence into a verdict.
+func (j *judge) judge(now, before *harness.Evidence) diagnose.Verdict {
+	j.g.table.amend(now)
+	v := diagnose.Diagnose(now, before)
+	j.aboutHarness(now, &v)
+	v.Next = j.next(&v)
+	v.Scenario, v.Seed, v.Clock = "exec-"+j.g.s.Name, j.g.s.Seed, string(repro.ClockWall)
+	v.EvidenceDir, v.Replay = j.g.bundle.Dir(), j.g.o.Replay
+	if now.EndedAt != 0 {
+		v.End(now.EndedAt.Sub(0))
+	}
+	return v
+}
+
+// aboutHarness is the verdict of a harness that lives and asks for nothing: what it is at is not seen
+// from here, but that it goes on for so long is.
+func (j *judge) aboutHarness(now *harness.Evidence, v *diagnose.Verdict) {
+	if now.Episode == 0 || len(now.Calls) > 0 || v.Outcome == diagnose.Completed || v.Outcome == diagnose.Failed {
+		return
+	}
+	seen := j.g.table.counts()
+	quiet := j.real(now.StalledFor)
+	if !j.idleSince.IsZero() {
+		quiet = max(quiet, time.Since(j.idleSince))
+	}
+	what := fmt.Sprintf("since its last one ended, %s ago", seconds(now.StalledFor))
+	if seen.Requests == 0 {
+		what = fmt.Sprintf("since it was started, %s ago", seconds(now.StalledFor))
+	}
+	if j.g.o.Scale != 1 {
+		what += fmt.Sprintf(" (%s on the machine's clock)", seconds(quiet))
+	}
+	v.Summary = fmt.Sprintf("The harness lives and has sent no request %s: %d requests so far, %d answered in full. No request is out, so the servers owe it nothing.",
+		what, seen.Requests, seen.Completed)
+	v.Layer, v.Cause = diagnose.LayerHarness, diagnose.CauseUnknown
+	v.Outcome = diagnose.Slow
+	if quiet < j.g.o.IdleAfter {
+		v.Summary += " It may be at work by itself; too early to say."
+		return
+	}
+	v.Outcome = diagnose.Wedged
+	v.Summary += " Whatever it waits for is in the harness itself, or it has nothing to do and does not end."
+}
+
+// seconds writes a length of time in seconds, and in minutes beside that if there are many.
+func seconds(d time.Duration) string {
+	text := fmt.Sprintf("%.1f s", d.Seconds())
+	if d >= 5*time.Minute {
+		text += fmt.Sprintf(" (%s)", d.Round(time.Second))
+	}
+	return text
+}
+
+// instant returns how long after the start of the run something was.
+func instant(at sim.Instant) time.Duration { return at.Sub(0) }
