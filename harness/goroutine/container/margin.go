@@ -68,7 +68,9 @@ func unwrapStairs(b []byte, m *memo) (p piece, ok bool) {
 	case blanks < column:
 		m.full = false
 		return piece{}, false
-	case blanks > column && blanks%8 == 0:
+	case blanks == column:
+		p.text = b[column:]
+	case blanks%8 == 0:
 		m.room = m.room[:0]
 		for range blanks/8 - column/8 {
 			m.room = append(m.room, '\t')
