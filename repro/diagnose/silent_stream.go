@@ -23,7 +23,10 @@ func silentStream() cause {
 			case s.unseen < s.n:
 				text += ", and no engine works on them"
 			}
-			if r.now.Setup.IdleLimit == 0 {
+			switch {
+			case r.now.Setup.FromServers:
+				text += "; the client has not left them either"
+			case r.now.Setup.IdleLimit == 0:
 				text += "; no idle limit is set, so nothing ends them"
 			}
 			if s.slots > 0 {
@@ -108,7 +111,10 @@ func judgeSilentStream(r *reading, j *judgement) {
 	}
 	j.pro("%s", text)
 	r.silentServerSide(j, s)
-	if r.now.Setup.IdleLimit == 0 {
+	switch {
+	case r.now.Setup.FromServers:
+		j.pro("the client has not left them: if it has a limit on silence, it is longer than this")
+	case r.now.Setup.IdleLimit == 0:
 		j.pro("no idle limit is set: nothing ends a quiet stream")
 	}
 	if m := &r.moved; m.ok && m.same > 0 {

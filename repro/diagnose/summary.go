@@ -9,6 +9,9 @@ import (
 
 // stallText says since when nothing has finished, and for how many.
 func (r *reading) stallText() string {
+	if r.now.Setup.FromServers {
+		return r.stallFromServers()
+	}
 	text := fmt.Sprintf("No step has finished for %s", secs(max(0, r.now.StalledFor)))
 	if start := age(r.now.At, 0) - max(0, r.now.StalledFor); start >= time.Second {
 		text += fmt.Sprintf(" (since %s of the run)", secs(start))
@@ -20,6 +23,20 @@ func (r *reading) stallText() string {
 	text += fmt.Sprintf("; %s %s at work, %d of %d tasks done", who, verb(r.agents.Blocked+r.agents.SubAgents, "is", "are"), r.agents.Done, r.agents.Total)
 	if n := r.agents.Failed; n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
+	}
+	return text + "."
+}
+
+// stallFromServers says the same of agents that only their servers have seen.
+func (r *reading) stallFromServers() string {
+	text := fmt.Sprintf("For %s", secs(max(0, r.now.StalledFor)))
+	if start := age(r.now.At, 0) - max(0, r.now.StalledFor); start >= time.Second {
+		text += fmt.Sprintf(" (since %s of the run)", secs(start))
+	}
+	t := &r.now.Totals
+	text += fmt.Sprintf(" no request has been answered in full and no new one has come; %s answered before", does(t.CallsCompleted, "call", "was", "were"))
+	if t.CallsFailed > 0 {
+		text += fmt.Sprintf(", %d failed and did not come back", t.CallsFailed)
 	}
 	return text + "."
 }
