@@ -30,7 +30,7 @@ func DefaultOptions() Options {
 // Bounds of the options.
 const (
 	forMax       = 24 * time.Hour
-	everyMin     = 100 * time.Millisecond // on the machine's clock
+	everyMin     = 50 * time.Millisecond // on the machine's clock
 	readingsMax  = 10_000
 	maxTokensMax = 256
 	limitMax     = time.Hour
