@@ -19,7 +19,7 @@ type span struct{ start, end int }
 
 // begin makes b an empty open block, keeping its memory.
 func (b *block) begin() {
-	b.g = Goroutine{Frames: b.g.Frames[:0], Labels: b.g.Labels[:0], Thread: -1}
+	b.g = Goroutine{Frames: b.g.Frames[:0], Labels: b.g.Labels[:0], Merged: b.g.Merged[:0], Thread: -1}
 	b.args, b.spans = b.args[:0], b.spans[:0]
 	b.open, b.full, b.lost = true, false, false
 }
@@ -112,8 +112,9 @@ func (b *block) isBare() bool {
 // Clone returns a copy that shares nothing writable with g.
 func (g *Goroutine) Clone() *Goroutine {
 	c := *g
-	c.Labels = slices.Clone(g.Labels)
-	c.Frames = slices.Clone(g.Frames)
+	c.Labels = append([]Label(nil), g.Labels...) // nil for none, unlike slices.Clone
+	c.Frames = append([]Frame(nil), g.Frames...)
+	c.Merged = append([]int64(nil), g.Merged...)
 	c.Ancestors = slices.Clone(g.Ancestors)
 	for i := range c.Ancestors {
 		c.Ancestors[i].Frames = slices.Clone(c.Ancestors[i].Frames)

@@ -40,24 +40,21 @@ func (p *parser) otherForm(l line) (used bool, done *Goroutine) {
 func (p *parser) otherIndented(l line, text []byte) (used bool, done *Goroutine) {
 	switch {
 	case p.call.kind == callBucket:
-		if used, done = p.firstBucketLine(text); used {
-			p.use(l.size)
-		}
-		return used, done
+		used, done = p.firstBucketLine(text)
 	case p.preamble.more(text):
 		used = true
-	case text[0] == 'G' || text[0] == '*':
-		if used, done = p.delveHead(text); !used {
-			used, done = p.gdbHead(text)
-		}
-	case text[0] >= '0' && text[0] <= '9' && !p.inForm(FormDelve):
-		used, done = p.gdbHead(text)
 	case p.inForm(FormPanicparse):
 		used = p.bucketLine(text)
 	case p.inForm(FormDelve):
 		used = p.delveLine(text)
 	case p.inForm(FormGDB):
 		used = p.gdbWrapped(text)
+	}
+	if !used && (text[0] == 'G' || text[0] == '*') {
+		used, done = p.delveHead(text)
+	}
+	if !used && (text[0] == '*' || text[0] >= '0' && text[0] <= '9') {
+		used, done = p.gdbHead(text)
 	}
 	if used {
 		p.use(l.size)
