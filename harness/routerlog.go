@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"example.com/wedge/harness/goroutine/container"
+	"example.com/wedge/harness/requestlog"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
@@ -125,24 +127,24 @@ func (r *RouterLog) complete(line []byte) {
 		return
 	}
 	_, _ = r.tee.Write(line) // a log keeps its errors
-	if bytes.IndexByte(line, esc) >= 0 {
-		r.plain = appendPlain(r.plain[:0], line)
+	if bytes.IndexByte(line, '\x1b') >= 0 {
+		r.plain = container.AppendPlain(r.plain[:0], line)
 		line = r.plain
 	}
-	ev, ok := parseRouterLine(line)
-	if !ok {
+	ev, ok := requestlog.ParseRouterLine(line)
+	if !ok || ev.Probe {
 		r.view.Skipped++
 		return
 	}
 	at := r.w.Now()
-	if !ev.at.IsZero() {
-		at = r.instant(ev.at)
+	if !ev.At.IsZero() {
+		at = r.instant(ev.At)
 	}
 	r.view.Last = max(r.view.Last, at)
-	if ev.finished {
+	if ev.Finished {
 		r.finish(&ev, at)
 	} else {
-		r.begin(ev.id, at)
+		r.begin(ev.ID, at)
 	}
 }
 
@@ -206,19 +208,20 @@ func (r *RouterLog) discard(e *routerEntry) {
 	e.newer, r.spare = r.spare, e
 }
 
-func (r *RouterLog) finish(ev *routerEvent, at sim.Instant) {
+func (r *RouterLog) finish(ev *requestlog.Event, at sim.Instant) {
 	r.view.Finished++
-	if ev.status >= 400 {
+	if ev.Status >= 400 {
 		r.view.Errors++
 	}
-	answer := RouterAnswer{At: at, Status: ev.status}
-	if ev.hasLatency {
-		answer.Latency = ev.latency
+	answer := RouterAnswer{At: at, Status: ev.Status}
+	// The router's latencies are in microseconds without saying so.
+	if latency, ok := ev.Latency.Duration(requestlog.Microseconds); ok && latency <= lengthMax {
+		answer.Latency = latency
 		r.latencies++
-		r.latencySum += float64(ev.latency)
-		r.view.LatencyMax = max(r.view.LatencyMax, ev.latency)
+		r.latencySum += float64(latency)
+		r.view.LatencyMax = max(r.view.LatencyMax, latency)
 	}
-	e := r.byID[string(ev.id)]
+	e := r.byID[string(ev.ID)]
 	if e == nil || e.n == 0 {
 		return
 	}

@@ -2,10 +2,10 @@ package container
 
 import "bytes"
 
-// appendPlain appends a text without its terminal control: ESC [ sequences (as
+// AppendPlain appends a text without its terminal control: ESC [ sequences (as
 // for colours), ESC ] and ESC _ strings (titles, links, marks of CI), and the
 // one character that follows any other ESC.
-func appendPlain(to, b []byte) []byte {
+func AppendPlain(to, b []byte) []byte {
 	for {
 		i := bytes.IndexByte(b, esc)
 		if i < 0 {

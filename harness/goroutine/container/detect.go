@@ -86,7 +86,7 @@ func plainly(text []byte) []byte {
 	if bytes.IndexByte(text, esc) < 0 {
 		return text
 	}
-	return appendPlain(nil, text)
+	return AppendPlain(nil, text)
 }
 
 const bom = "\xef\xbb\xbf"

@@ -58,7 +58,7 @@ func (r *Reader) descend(text []byte, from origin) {
 		l := &r.stack[i]
 		p, ok := l.format.unwrap(text, &l.memo)
 		if !ok && bytes.IndexByte(text, esc) >= 0 {
-			r.room(&text, appendPlain) // not before, since a sequence may go on in the next part
+			r.room(&text, AppendPlain) // not before, since a sequence may go on in the next part
 			p, ok = l.format.unwrap(text, &l.memo)
 		}
 		if !ok {
@@ -73,7 +73,7 @@ func (r *Reader) descend(text []byte, from origin) {
 		}
 	}
 	if bytes.IndexByte(text, esc) >= 0 {
-		r.room(&text, appendPlain)
+		r.room(&text, AppendPlain)
 	}
 	from.source = r.sources.index(r.keys)
 	r.give(text, from)
@@ -90,7 +90,7 @@ func (r *Reader) unwrap(size int) (p piece, key []byte) {
 	r.missed, r.hit = false, [depthMax]bool{}
 	for i := range r.depth + 1 {
 		if bytes.IndexByte(p.text, esc) >= 0 {
-			r.room(&p.text, appendPlain)
+			r.room(&p.text, AppendPlain)
 		}
 		if i == r.depth {
 			break
@@ -195,7 +195,7 @@ func (r *Reader) split(text []byte, from origin) {
 func (r *Reader) add(text []byte, from origin) {
 	if bytes.IndexByte(text, esc) >= 0 { // it was escaped itself
 		r.layers.add(layerANSI)
-		r.room(&text, appendPlain)
+		r.room(&text, AppendPlain)
 	}
 	if text = trimRight(text); !from.long {
 		text = r.mend(text)

@@ -1,9 +1,6 @@
-package harness
+package requestlog
 
-import (
-	"bytes"
-	"time"
-)
+import "bytes"
 
 // What stands at the same place in nearly every line: those of chat completions that go well. The
 // numbers behind middleware.rs: differ between releases.
@@ -16,7 +13,7 @@ const (
 
 // parsePlainRouterLine reads such a line. It answers as parseAnyRouterLine would, in a third of the
 // time, or not at all.
-func parsePlainRouterLine(line []byte) (ev routerEvent, ok bool) {
+func parsePlainRouterLine(line []byte) (ev Event, ok bool) {
 	stamp := len("2026-02-26 13:00:11")
 	if len(line) > stamp && line[stamp] == '.' {
 		stamp += len(".345")
@@ -26,31 +23,31 @@ func parsePlainRouterLine(line []byte) (ev routerEvent, ok bool) {
 		return ev, false
 	}
 	end := bytes.IndexByte(rest, '"')
-	if end <= 0 || end > requestIDMax || bytes.IndexByte(rest[:end], '\\') >= 0 {
+	if end <= 0 || end > idBytesMax || bytes.IndexByte(rest[:end], '\\') >= 0 {
 		return ev, false
 	}
-	ev.id, rest = rest[:end], rest[end+1:]
-	message := ": started processing request\n"
+	ev.ID, rest = rest[:end], rest[end+1:]
+	message := ": started processing request"
 	if rest, ok = cutPrefix(rest, plainStarted); !ok {
-		message = ": finished processing request\n"
+		message = ": finished processing request"
 		if rest, ok = ev.takePlainEnd(rest); !ok {
 			return ev, false
 		}
 	}
 	_, digits := plainNumber(rest)
-	ev.at = routerTime(line[:stamp])
-	return ev, string(rest[digits:]) == message
+	ev.At = leadingTime(line[:stamp])
+	return ev, string(bytes.TrimSuffix(rest[digits:], []byte("\n"))) == message
 }
 
 // takePlainEnd reads what a finished line says after the id, and returns what follows.
-func (ev *routerEvent) takePlainEnd(text []byte) (rest []byte, ok bool) {
+func (ev *Event) takePlainEnd(text []byte) (rest []byte, ok bool) {
 	if rest, ok = cutPrefix(text, plainStatus); !ok {
 		return text, false
 	}
 	us, digits := plainNumber(rest)
-	ev.finished, ev.status, ev.latency, ev.hasLatency = true, 200, time.Duration(us)*time.Microsecond, true
+	ev.Finished, ev.Status, ev.Latency = true, 200, Latency{Known: true, Number: float64(us)}
 	rest, ok = cutPrefix(rest[digits:], plainFinished)
-	return rest, ok && digits > 0 && ev.latency <= lengthMax
+	return rest, ok && digits > 0
 }
 
 func cutPrefix(text []byte, prefix string) (rest []byte, ok bool) {

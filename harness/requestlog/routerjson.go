@@ -1,4 +1,4 @@
-package harness
+package requestlog
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ type routerJSON struct {
 	} `json:"span"`
 }
 
-// parseJSONRouterLine is parseRouterLine for lines in JSON.
-func parseJSONRouterLine(line []byte) (ev routerEvent, ok bool) {
+// parseJSONRouterLine is ParseRouterLine for lines in JSON.
+func parseJSONRouterLine(line []byte) (ev Event, ok bool) {
 	var read routerJSON
 	if json.Unmarshal(line, &read) != nil {
 		return ev, false
@@ -31,18 +31,18 @@ func parseJSONRouterLine(line []byte) (ev routerEvent, ok bool) {
 	case strings.HasPrefix(read.Message, "finished processing request"),
 		strings.HasPrefix(read.Message, "request failed with client error"),
 		strings.HasPrefix(read.Message, "request failed with server error"):
-		ev.finished = true
+		ev.Finished = true
 	default:
 		return ev, false
 	}
 	id := read.Span.RequestID
-	if read.Span.Method == "GET" || id == "" || len(id) > requestIDMax {
+	if id == "" || len(id) > idBytesMax {
 		return ev, false
 	}
-	ev.id, ev.at = []byte(id), routerTime([]byte(read.Timestamp))
-	if ev.finished {
-		ev.status, _ = strconv.Atoi(string(bytes.Trim(read.Span.Status, `"`)))
-		ev.latency, ev.hasLatency = routerLatency(bytes.Trim(read.Span.Latency, `"`))
+	ev.ID, ev.Probe, ev.At = []byte(id), read.Span.Method == "GET", leadingTime([]byte(read.Timestamp))
+	if ev.Finished {
+		ev.Status, _ = strconv.Atoi(string(bytes.Trim(read.Span.Status, `"`)))
+		ev.Latency = parseLatency(bytes.Trim(read.Span.Latency, `"`))
 	}
 	return ev, true
 }

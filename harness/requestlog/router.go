@@ -1,4 +1,4 @@
-package harness
+package requestlog
 
 import (
 	"bytes"
@@ -6,26 +6,16 @@ import (
 	"time"
 )
 
-// routerEvent is what one line of a router's log says about a request.
-type routerEvent struct {
-	finished   bool          // else started
-	id         []byte        // valid as long as the line
-	at         time.Time     // its timestamp; zero if the line has none
-	status     int           // of a finished one; 0 if the line does not say
-	latency    time.Duration // of a finished one, as the line has it
-	hasLatency bool
-}
-
-// parseRouterLine reads a line of SGLang's router, without colours:
+// ParseRouterLine reads a line of SGLang's router, without colours, and with or
+// without its line end:
 //
 //	2026-02-26 13:00:11  INFO http_request{method=POST uri=/v1/chat/completions version=HTTP/1.1 module="smg" request_id="ID"}: smg::request: src/middleware.rs:291: started processing request
 //	2026-02-26 13:00:12.345 ERROR http_request{… request_id="ID" status_code=500 latency=1254651}: smg::response: src/middleware.rs:377: request failed with server error
 //
-// or, with --log-json, the same in JSON. The latency is in microseconds without saying so; in logs of
-// 2025 it is text such as 1.254651s.
-// Health checks and whatever else is asked with GET are not requests here. ok is false for any other
-// line.
-func parseRouterLine(line []byte) (ev routerEvent, ok bool) {
+// or, with --log-json, the same in JSON. The latency is in microseconds without
+// saying so; in logs of 2025 it is text such as 1.254651s. Whatever is asked with
+// GET is a probe. ok is false for any other line.
+func ParseRouterLine(line []byte) (ev Event, ok bool) {
 	if ev, ok = parsePlainRouterLine(line); ok {
 		return ev, true
 	}
@@ -35,8 +25,8 @@ func parseRouterLine(line []byte) (ev routerEvent, ok bool) {
 	return parseAnyRouterLine(line)
 }
 
-// parseAnyRouterLine is parseRouterLine for all forms of a line.
-func parseAnyRouterLine(line []byte) (ev routerEvent, ok bool) {
+// parseAnyRouterLine is ParseRouterLine for all forms of a line.
+func parseAnyRouterLine(line []byte) (ev Event, ok bool) {
 	// The fields are the client's as well as the router's, the message behind them is the router's own.
 	fields, message := line, line
 	if end := bytes.LastIndexByte(line, '}'); end >= 0 {
@@ -47,21 +37,22 @@ func parseAnyRouterLine(line []byte) (ev routerEvent, ok bool) {
 	case bytes.Contains(message, []byte("finished processing request")),
 		bytes.Contains(message, []byte("request failed with client error")),
 		bytes.Contains(message, []byte("request failed with server error")):
-		ev.finished = true
+		ev.Finished = true
 	default:
 		return ev, false
 	}
-	if ev.takeFields(fields) || len(ev.id) == 0 || len(ev.id) > requestIDMax {
+	ev.Probe = ev.takeFields(fields)
+	if len(ev.ID) == 0 || len(ev.ID) > idBytesMax {
 		return ev, false
 	}
-	ev.at = routerTime(line)
+	ev.At = leadingTime(line)
 	return ev, true
 }
 
 // takeFields reads the fields, key=value or key="value", and says whether the method is GET. Of
 // several with one name the last counts, since the router adds its own behind those that came with
 // the request.
-func (ev *routerEvent) takeFields(text []byte) (get bool) {
+func (ev *Event) takeFields(text []byte) (get bool) {
 	for {
 		eq := bytes.IndexByte(text, '=')
 		if eq < 0 {
@@ -78,11 +69,11 @@ func (ev *routerEvent) takeFields(text []byte) (get bool) {
 		case "method":
 			get = string(value) == "GET"
 		case "request_id":
-			ev.id = value
+			ev.ID = value
 		case "status_code":
-			ev.status, _ = strconv.Atoi(string(value))
+			ev.Status, _ = strconv.Atoi(string(value))
 		case "latency":
-			ev.latency, ev.hasLatency = routerLatency(value)
+			ev.Latency = parseLatency(value)
 		}
 	}
 }
@@ -90,8 +81,8 @@ func (ev *routerEvent) takeFields(text []byte) (get bool) {
 // separates says whether a character stands before a key.
 func separates(c byte) bool { return c == ' ' || c == '{' || c == ',' }
 
-// requestIDMax is the longest id, in bytes, that is taken for one.
-const requestIDMax = 256
+// idBytesMax is the longest id, in bytes, that is taken for one.
+const idBytesMax = 256
 
 // routerValue returns the value at the start of a text, quoted or up to the next separator, and how
 // many bytes of the text it takes.
@@ -126,8 +117,8 @@ func unquoted(text []byte) []byte {
 	return inner
 }
 
-// routerTime reads the timestamp that a line begins with; zero if it does not.
-func routerTime(line []byte) time.Time {
+// leadingTime reads the timestamp that a line begins with; zero if it does not.
+func leadingTime(line []byte) time.Time {
 	line = bytes.TrimLeft(line, " \t")
 	const shape = "0000-00-00 00:00:00" // or a T in the middle
 	if len(line) < len(shape) || line[4] != '-' || line[7] != '-' || line[10] != ' ' && line[10] != 'T' || line[13] != ':' || line[16] != ':' {
@@ -149,38 +140,4 @@ func routerTime(line []byte) time.Time {
 		unit /= 10
 	}
 	return time.Date(year, time.Month(month), day, hour, minute, second, ns, time.UTC)
-}
-
-// routerLatency reads a latency: whole microseconds, or a text with a unit.
-func routerLatency(text []byte) (time.Duration, bool) {
-	if us, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		const max = int64(lengthMax / time.Microsecond)
-		return time.Duration(us) * time.Microsecond, us >= 0 && us <= max
-	}
-	d, err := time.ParseDuration(string(text))
-	return d, err == nil && d >= 0 && d <= lengthMax
-}
-
-// esc begins an ANSI escape sequence.
-const esc = 0x1b
-
-// appendPlain appends a line without its ANSI escape sequences.
-func appendPlain(b, line []byte) []byte {
-	for {
-		i := bytes.IndexByte(line, esc)
-		if i < 0 {
-			return append(b, line...)
-		}
-		b = append(b, line[:i]...)
-		line = line[i+1:]
-		if len(line) == 0 || line[0] != '[' {
-			continue
-		}
-		// ESC [ parameters final, where the final byte is one of @ to ~.
-		final := 1
-		for final < len(line) && (line[final] < '@' || line[final] > '~') {
-			final++
-		}
-		line = line[min(final+1, len(line)):]
-	}
 }
