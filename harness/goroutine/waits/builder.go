@@ -40,7 +40,7 @@ const (
 	leaked    flags = 1 << iota // the runtime marked it
 	inherited                   // its labels are another one's
 	stuck                       // nobody is seen who could end its wait
-	rescued                     // somebody alive is near who could
+	resting                     // it waits for work as its job is, which the rest of the dump shows
 )
 
 // A group is the goroutines with one stack.
@@ -54,9 +54,7 @@ type group struct {
 	state     string
 	index     int32
 	stages    []StageCount
-	// resting says that the goroutines wait for work as their job is, which the
-	// rest of the dump and not the stack alone shows.
-	resting bool
+	creator   string // function with the go statement of the first goroutine
 }
 
 // Of each group the receivers of so many goroutines are kept. A lock has one
@@ -144,7 +142,7 @@ func (b *Builder) group(g *goroutine.Goroutine) *group {
 	if grp := b.byKey[string(b.key)]; grp != nil {
 		return grp
 	}
-	grp := &group{shape: shapeOf(g), frames: slices.Clone(g.Frames), state: g.State, index: int32(len(b.groups))}
+	grp := &group{shape: shapeOf(g), frames: slices.Clone(g.Frames), state: g.State, creator: g.CreatedBy.Func, index: int32(len(b.groups))}
 	for i := range grp.frames {
 		grp.frames[i].Args = ""
 		if !isPlumbing(grp.frames[i].Func) && len(grp.receivers) < wordsMax {

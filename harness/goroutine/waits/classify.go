@@ -8,7 +8,7 @@ type sorted struct {
 	sends, receives         []int32
 	selects, nils, forever  []int32
 	conds, groups, slots    []int32
-	onces, pipes            []int32
+	onces, pipes            []int32 // onces are among the locks too: a sync.Once hides one
 	joins                   []int32 // receives, selects and WaitGroups of those that others of the cluster were started by
 	objects                 []int32 // the locks waited for, each once
 }
@@ -35,13 +35,13 @@ func (z *analyzer) sortMember(s *sorted, i int32, isParent bool) {
 		list = &s.slots
 	case g.shape.role == joiner:
 		list = &s.joins
-	case kind == Once:
-		list = &s.onces
 	case kind == Pipe:
 		list = &s.pipes
 	case isLock(kind):
 		list = &s.locks
-		if kind == RWMutex && g.shape.writer {
+		if kind == Once {
+			s.onces = append(s.onces, i)
+		} else if kind == RWMutex && g.shape.writer {
 			s.writers = append(s.writers, i)
 		} else if kind == RWMutex {
 			s.readers = append(s.readers, i)
@@ -79,13 +79,13 @@ const objectsMax = 256
 // classify says what shape of trouble a cluster has, how sure that is and from
 // what it was inferred. The members that make the shape come first.
 func (z *analyzer) classify(s *sorted) (class FindingClass, confidence float64, because string) {
-	if len(s.locks) > 0 {
+	if len(s.locks) > len(s.onces) {
 		return z.classifyLocks(s)
 	}
 	channels := len(s.sends) + len(s.receives) + len(s.selects)
 	switch {
 	case len(s.onces) > 0:
-		return OnceStuck, 0.7, ""
+		return OnceStuck, 0.7, "the others wait for the one that runs the function"
 	case len(s.slots) > 0:
 		return SlotExhausted, 0.6, ""
 	case len(s.conds) > 0:

@@ -1,9 +1,5 @@
 package waits
 
-import (
-	"slices"
-)
-
 // A cluster is goroutines in program-ending waits that have to do with each
 // other: they wait for one object, have one receiver in common, started one another, or
 // were started by one that is gone.
@@ -64,20 +60,16 @@ type analyzer struct {
 func (z *analyzer) shape(i int32) *shape { return &z.b.groups[z.facts[i].group].shape }
 
 // class is that of the goroutine, which rest may have changed from its shape's.
-func (z *analyzer) class(i int32) Class { return z.b.groups[z.facts[i].group].class() }
-
-func (g *group) class() Class {
-	if g.resting {
+func (z *analyzer) class(i int32) Class {
+	if z.facts[i].flags&resting != 0 {
 		return AtRest
 	}
-	return g.shape.class
+	return z.shape(i).class
 }
 
 // sort tells waiters from those that go on.
 func (z *analyzer) sort() {
-	z.byID = make(map[int64]int32, len(z.facts))
 	for i := range z.facts {
-		z.byID[z.facts[i].id] = int32(i)
 		s := z.shape(int32(i))
 		switch z.class(int32(i)) {
 		case ProgramEnding:
@@ -114,7 +106,7 @@ func (z *analyzer) cluster() {
 		z.clusters[k].members = append(z.clusters[k].members, i)
 		z.facts[i].cluster = int32(k)
 	}
-	z.addLive(f, waiting)
+	z.addLive()
 }
 
 func (z *analyzer) joinByObject(f forest) {
@@ -175,76 +167,4 @@ func (z *analyzer) joinByParent(f forest, waiting []bool) {
 			orphans[parent] = i
 		}
 	}
-}
-
-// addLive tells each cluster who near it goes on.
-func (z *analyzer) addLive(f forest, waiting []bool) {
-	orphans, words := map[int64]int32{}, map[uint64]int32{}
-	for k := range z.clusters {
-		for _, i := range z.clusters[k].members {
-			if p := z.facts[i].parent; p != 0 {
-				if _, ok := z.byID[p]; !ok {
-					orphans[p] = int32(k)
-				}
-			}
-			for _, w := range z.wordsOf(i) {
-				if w != 0 {
-					words[w] = int32(k)
-				}
-			}
-		}
-	}
-	z.wild = -1
-	near := make([]bool, len(z.facts))
-	add := func(k, i int32) {
-		near[i] = true
-		if c := &z.clusters[k]; !slices.Contains(c.live, i) && len(c.live) < liveMax {
-			c.live = append(c.live, i)
-		}
-	}
-	for _, i := range z.live {
-		parent := z.facts[i].parent
-		if p, ok := z.byID[parent]; ok && waiting[p] {
-			add(z.facts[p].cluster, i)
-		}
-		if k, ok := orphans[parent]; ok {
-			add(k, i)
-		}
-		for _, w := range z.wordsOf(i) {
-			if k, ok := words[w]; ok && w != 0 {
-				add(k, i)
-			}
-		}
-	}
-	for k := range z.clusters {
-		for _, i := range z.clusters[k].members {
-			if p, ok := z.byID[z.facts[i].parent]; ok && !waiting[p] && z.goesOn(p) {
-				add(int32(k), p)
-			}
-		}
-	}
-	for _, i := range z.live {
-		if !near[i] && !z.shape(i).companion {
-			z.wild = i
-			return
-		}
-	}
-}
-
-// liveMax bounds the list of those who go on near a cluster; one is enough.
-const liveMax = 16
-
-// goesOn reports whether the goroutine goes on by itself: it runs, or a timer or
-// the outside will wake it. One at rest only starts others.
-func (z *analyzer) goesOn(i int32) bool {
-	switch z.class(i) {
-	case SelfEnding, PeerEnding, Running:
-		return z.shape(i).role != dying
-	}
-	return false
-}
-
-func (z *analyzer) wordsOf(i int32) []uint64 {
-	f := &z.facts[i]
-	return z.b.words[f.words : f.words+uint32(f.wordCount)]
 }

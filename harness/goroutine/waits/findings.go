@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A shapeKey joins clusters with the same shape at the same places, which are
-// one trouble met many times.
+// A trouble is clusters with the same shape at the same places: one trouble met
+// many times.
 type trouble struct {
 	finding  Finding
 	groups   []int32
@@ -48,9 +48,24 @@ func (z *analyzer) findClusters() {
 		troubles[t].members = append(troubles[t].members, c.members...)
 		troubles[t].finding.Confidence = min(troubles[t].finding.Confidence, confidence)
 	}
+	troubles = z.joinByType(troubles)
+	slices.SortStableFunc(troubles, func(x, y trouble) int {
+		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(len(y.members), len(x.members)))
+	})
 	for i := range troubles {
 		z.addTrouble(&troubles[i])
 	}
+}
+
+// rank puts what is proven first, and what somebody may end last.
+func (t *trouble) rank() int {
+	switch {
+	case t.certain:
+		return 0
+	case t.near < 0:
+		return 1
+	}
+	return 2
 }
 
 // waker is one that goes on and may end the waits of the cluster: one near it,

@@ -18,6 +18,8 @@ type rule struct {
 	kind  ObjectKind
 	waits string
 	role  role
+	// inmost asks that only plumbing is further in.
+	inmost bool
 	// addressed says that the first word of call is the object's address.
 	addressed bool
 }
@@ -122,11 +124,14 @@ var rules = []rule{
 	{call: "testing.tRunner.func1", class: ProgramEnding, kind: Channel, waits: "parallel tests to end", role: joiner},
 	{call: "testing.(*testState).waitParallel", class: ProgramEnding, kind: Semaphore, waits: "its turn among parallel tests", role: slot},
 	{call: "testing.(*testContext).waitParallel", class: ProgramEnding, kind: Semaphore, waits: "its turn among parallel tests", role: slot},
-	{call: "sync.(*Once).doSlow", state: "sync.Mutex.Lock", class: ProgramEnding, kind: Once, waits: "the function of a sync.Once to return", addressed: true},
+	{call: "sync.(*Once).doSlow", state: "sync.Mutex.Lock", class: ProgramEnding, kind: Once, waits: "the function of a sync.Once to return", addressed: true, inmost: true},
 }
 
 // matches reports whether the rule fits frame i of g.
-func (r *rule) matches(g *goroutine.Goroutine, i int) bool {
+func (r *rule) matches(g *goroutine.Goroutine, i, place int) bool {
+	if r.inmost && i > place && place >= 0 {
+		return false
+	}
 	if r.state != "" && !strings.HasPrefix(g.State, r.state) {
 		return false
 	}

@@ -27,8 +27,6 @@ type shape struct {
 	entry bool
 	// companion says that the goroutine serves another one's call.
 	companion bool
-	// once says that a frame runs the function of a sync.Once.
-	once bool
 }
 
 // A role is what a goroutine does in the program, where the stack tells.
@@ -60,15 +58,13 @@ func shapeOf(g *goroutine.Goroutine) shape {
 // byFrames lets the innermost frame that a rule knows decide.
 func (s *shape) byFrames(g *goroutine.Goroutine) {
 	s.findObject(g)
-	for i := range g.Frames {
-		name := g.Frames[i].Func
-		if name == "sync.(*Once).doSlow" {
-			s.once = true
-		}
+	if isRuntime(g) {
+		s.class, s.waits = Runtime, "work of the runtime"
+		return
 	}
 	for i := range g.Frames {
 		for k := range rules {
-			if r := &rules[k]; r.matches(g, i) {
+			if r := &rules[k]; r.matches(g, i, s.place) {
 				s.apply(r, i)
 				return
 			}
@@ -189,6 +185,19 @@ var states = []struct {
 	{"garbage collection", Running, "", "the garbage collector"},
 	{"panicwait", Running, "", "a panic elsewhere"},
 	{"stopping the world", Running, "", "the others to stop"},
+}
+
+// isRuntime reports whether it is a goroutine of the runtime itself.
+func isRuntime(g *goroutine.Goroutine) bool {
+	if len(g.Frames) == 0 || !strings.HasPrefix(g.CreatedBy.Func, "runtime.") {
+		return false
+	}
+	for i := range g.Frames {
+		if !strings.HasPrefix(g.Frames[i].Func, "runtime.") {
+			return false
+		}
+	}
+	return true
 }
 
 // placeOf finds the innermost frame that is neither the runtime's nor of a

@@ -1,0 +1,146 @@
+//go:build integration
+
+package waits_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/wedge/harness/goroutine"
+	"example.com/wedge/harness/goroutine/waits"
+)
+
+var (
+	record = flag.Bool("record", false, "keep the dumps of this run in testdata/kernels")
+	runs   = flag.Int("runs", 3, "the runs of each kernel; the one that sticks best counts")
+)
+
+// buildKernels builds the kernels straight from GOROOT, without the experiment
+// that marks leaks: the nil profile then makes main panic, and with GOTRACEBACK=system the
+// panic dumps all goroutines.
+func buildKernels(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(runtime.GOROOT(), kernelsDir)
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("this Go has no kernels of goroutine leaks (it needs Go 1.26 with its sources): %v", err)
+	}
+	exe := filepath.Join(t.TempDir(), "kernels.exe")
+	build := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-trimpath", "-o", exe)
+	build.Dir = dir
+	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the kernels: %v\n%s", err, out)
+	}
+	return exe
+}
+
+// runKernel returns what one run prints.
+func runKernel(t *testing.T, exe, name string, procs int) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, exe, name)
+	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", "GOTRACEBACK=system", "GOMAXPROCS="+strconv.Itoa(procs))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err == nil && out.Len() == 0 {
+		t.Skip("the goroutineleak profile exists without the experiment: this Go is newer than 1.26")
+	}
+	return out.Bytes()
+}
+
+// TestKernelsLive builds and runs the kernels and scores their dumps.
+func TestKernelsLive(t *testing.T) {
+	list := kernels(t)
+	exe := buildKernels(t)
+	var scores []score
+	for _, k := range list {
+		var best score
+		var text []byte
+		for run, procs := range bestOf(*runs) {
+			out := runKernel(t, exe, k.name, procs)
+			d, err := goroutine.Parse(bytes.NewReader(out))
+			if err != nil {
+				t.Fatalf("%s: %v", k.name, err)
+			}
+			s := judgeKernel(k, d)
+			if run == 0 || s.present > best.present || s.present == best.present && s.moving < best.moving {
+				best, text = s, out
+			}
+			if best.present == len(k.sites) && best.moving <= 1 {
+				break
+			}
+		}
+		scores = append(scores, best)
+		if *record {
+			writeGzip(t, filepath.Join("testdata/kernels", k.name+".txt.gz"), text)
+		}
+	}
+	t.Log("\n" + scoreTable(scores))
+	checkScores(t, scores)
+}
+
+// bestOf lists numbers of processors, one a run: interleavings differ by them.
+func bestOf(n int) []int {
+	procs := make([]int, n)
+	for i := range procs {
+		procs[i] = []int{2, 1, 4, 8}[i%4]
+	}
+	return procs
+}
+
+// TestKernelsAtStart interrupts the same programs just after their start, when
+// their main goroutine goes on: nothing may be called a deadlock.
+func TestKernelsAtStart(t *testing.T) {
+	exe := buildKernels(t)
+	dumps := 0
+	for _, k := range kernels(t) {
+		cmd := exec.CommandContext(t.Context(), exe, k.name)
+		cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", "GOTRACEBACK=system")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(3 * time.Millisecond)
+		interrupt(cmd.Process)
+		cmd.Wait()
+		if !strings.Contains(out.String(), "SIGQUIT") {
+			continue // it had ended, or not yet begun
+		}
+		d, err := goroutine.Parse(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dumps++
+		if a := waits.Analyze(d); a.Verdict.Outcome == waits.Deadlocked {
+			t.Errorf("%s just after its start is called deadlocked: %s", k.name, a.Verdict.Reason)
+		}
+	}
+	t.Logf("%d of the programs were interrupted in time", dumps)
+}
+
+func writeGzip(t *testing.T, path string, text []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
