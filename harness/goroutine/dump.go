@@ -4,17 +4,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"example.com/wedge/harness/goroutine/container"
 )
 
 // A Dump is one snapshot of one process, as far as a text holds it.
 type Dump struct {
 	// Form is how it was written.
 	Form Form
-	// Source names the stream that it came in where a text mixes several, as
-	// the logs of two pods; empty where there is one without a name.
+	// Source names the stream that it came in, such as one of two pods in a log;
+	// empty where the text does not say.
 	Source string
 	// Layers are what was undone to read the whole text, not this dump alone.
-	Layers []Layer
+	Layers []container.Layer
 	// Messages are why the process printed it, in order: lines such as "fatal
 	// error: all goroutines are asleep - deadlock!" and "SIGQUIT: quit", the
 	// first 16 of them.

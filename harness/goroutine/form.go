@@ -51,10 +51,3 @@ type RunningTest struct {
 	// Age is how long it had been running, as printed.
 	Age time.Duration
 }
-
-// A Layer is something that was undone to get at the lines of a text, such as
-// the prefixes of a log, with the number of lines that it was on.
-type Layer struct {
-	Name  string
-	Lines int64
-}

@@ -1,12 +1,16 @@
 package goroutine
 
-import "bytes"
+import (
+	"bytes"
+
+	"example.com/wedge/harness/goroutine/container"
+)
 
 // otherForm takes a line at the margin that is not the runtime's text: a message,
 // or a line of another form. Each form is told by its own lines, not by the text
 // as a whole, since reports paste several forms into one.
-func (p *parser) otherForm(l line) (used bool, done *Goroutine) {
-	text := l.text
+func (p *parser) otherForm(l container.Line) (used bool, done *Goroutine) {
+	text := l.Text
 	switch {
 	case text[0] == '#':
 		if used, done = p.profileLine(text); !used {
@@ -30,14 +34,14 @@ func (p *parser) otherForm(l line) (used bool, done *Goroutine) {
 		used = p.message(text)
 	}
 	if used {
-		p.use(l.size)
+		p.use(l.Size)
 	}
 	return used, done
 }
 
 // otherIndented takes an indented line that is not the runtime's text; text is
 // without its blanks.
-func (p *parser) otherIndented(l line, text []byte) (used bool, done *Goroutine) {
+func (p *parser) otherIndented(l container.Line, text []byte) (used bool, done *Goroutine) {
 	switch {
 	case p.call.kind == callBucket:
 		used, done = p.firstBucketLine(text)
@@ -57,7 +61,7 @@ func (p *parser) otherIndented(l line, text []byte) (used bool, done *Goroutine)
 		used, done = p.gdbHead(text)
 	}
 	if used {
-		p.use(l.size)
+		p.use(l.Size)
 	}
 	return used, done
 }

@@ -78,7 +78,7 @@ func (g *Grouper) Add(one *Goroutine) {
 	t := g.byKey[string(g.key)]
 	if t == nil {
 		t = &tally{values: map[string]map[string]int{}, creators: map[string]int{}}
-		t.State, t.Frames, t.Gap = one.State, slices.Clone(one.Frames), one.Gap
+		t.State, t.Frames, t.Gap = one.State, append([]Frame(nil), one.Frames...), one.Gap
 		t.WaitMin = one.Wait
 		if g.byKey == nil {
 			g.byKey = map[string]*tally{}

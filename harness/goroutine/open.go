@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+
+	"example.com/wedge/harness/goroutine/container"
 )
 
 const (
+	// emptyReadsMax is when a source that returns nothing is given up.
+	emptyReadsMax = 100
 	// sniffBytes is how much of a text decides what it is.
 	sniffBytes = 512
 	// profileBytesMax bounds what is read as one profile in pprof's format, which
@@ -25,7 +29,7 @@ func (r *Reader) open() {
 	head, src = peek(src)
 	if bytes.HasPrefix(head, gzipMagic) {
 		if unpacked, err := gzip.NewReader(src); err == nil {
-			r.layers = append(r.layers, Layer{Name: "gzip", Lines: 1})
+			r.layers = append(r.layers, container.Layer{Name: "gzip", Lines: 1})
 			head, src = peek(unpacked)
 		}
 	}
@@ -35,7 +39,7 @@ func (r *Reader) open() {
 			return
 		}
 	}
-	r.lines = &lines{src: src}
+	r.lines = container.NewReader(src)
 }
 
 // peek returns the start of src and a reader that begins with it.

@@ -160,13 +160,13 @@ func (stuckReader) Read([]byte) (int, error) { return 0, nil }
 
 func TestLongLine(t *testing.T) {
 	whole := "goroutine 1 [running]:\nmain.main()\n\t/a.go:1 +0x1\n"
-	long := strings.Repeat("x", 3*lineBytesMax) + "\n"
-	label := `goroutine 2 [sleep labels:{"k": "` + strings.Repeat("v", lineBytesMax/2) + "\"}]:\nmain.g()\n\t/a.go:2 +0x1\n"
+	long := strings.Repeat("x", 3<<20) + "\n"
+	label := `goroutine 2 [sleep labels:{"k": "` + strings.Repeat("v", 1<<19) + "\"}]:\nmain.g()\n\t/a.go:2 +0x1\n"
 	d := parseString(t, whole+long+label)
 	if len(d.Goroutines) != 2 || d.SkippedBytes != int64(len(long)) {
 		t.Fatalf("%d goroutines, %d bytes skipped, want 2, %d", len(d.Goroutines), d.SkippedBytes, len(long))
 	}
-	if n := len(d.Goroutines[1].Label("k")); n != lineBytesMax/2 {
+	if n := len(d.Goroutines[1].Label("k")); n != 1<<19 {
 		t.Errorf("label of %d bytes", n)
 	}
 	if s := d.Skipped; len(s) != 1 || s[0].Bytes != int64(len(long)) || len(s[0].Text) > skipTextBytesMax {

@@ -1,6 +1,10 @@
 package goroutine
 
-import "bytes"
+import (
+	"bytes"
+
+	"example.com/wedge/harness/goroutine/container"
+)
 
 // A parser reads the lines of one source.
 type parser struct {
@@ -41,34 +45,34 @@ func newParser(r *Reader, source int) *parser {
 }
 
 // line takes a line and returns the block that it completed, if any.
-func (p *parser) line(l line) *Goroutine {
+func (p *parser) line(l container.Line) *Goroutine {
 	before := p.tail.used
 	p.tail.used = false
 	g := p.take(l)
-	if l.cut {
+	if l.Cut {
 		p.tail.cut = true
-		p.tail.unfinished = !p.isUsed() && len(l.text) > 0 && (before && looksUnfinished(l.text) || startsHeader(l.text))
+		p.tail.unfinished = !p.isUsed() && len(l.Text) > 0 && (before && looksUnfinished(l.Text) || startsHeader(l.Text))
 	}
-	p.tail.size = l.offset + l.size
+	p.tail.size = l.Offset + l.Size
 	return g
 }
 
-func (p *parser) take(l line) *Goroutine {
+func (p *parser) take(l container.Line) *Goroutine {
 	switch {
-	case l.long:
-		p.skip(l.offset, l.size, l.text)
-	case len(l.text) == 0:
+	case l.Long:
+		p.skip(l.Offset, l.Size, l.Text)
+	case len(l.Text) == 0:
 		p.preamble.inside = false
 		// Separators inside a dump are used, but separate nothing: logs and
 		// mail both lose and add them.
 		if p.cur.open || p.turn.head {
-			p.use(l.size)
+			p.use(l.Size)
 		} else {
-			p.skip(l.offset, l.size, nil)
+			p.skip(l.Offset, l.Size, nil)
 		}
-	case l.text[0] == '\t' || l.text[0] == ' ':
+	case l.Text[0] == '\t' || l.Text[0] == ' ':
 		return p.indented(l)
-	case isHeader(l.text):
+	case isHeader(l.Text):
 		return p.header(l)
 	default:
 		return p.margin(l)
@@ -100,11 +104,11 @@ func (p *parser) skip(offset, size int64, text []byte) {
 func (p *parser) isUsed() bool { return p.tail.used || p.call.kind == callGo }
 
 // header begins a block and returns the one before.
-func (p *parser) header(l line) *Goroutine {
+func (p *parser) header(l container.Line) *Goroutine {
 	done := p.close()
-	if !parseHeader(l.text, &p.cur.g, &p.r.names) {
+	if !parseHeader(l.Text, &p.cur.g, &p.r.names) {
 		p.cur.g.Kind, p.cur.lost = KindHeadless, true
-		p.skip(l.offset, l.size, l.text)
+		p.skip(l.Offset, l.Size, l.Text)
 		return done
 	}
 	form := FormDump
@@ -112,7 +116,7 @@ func (p *parser) header(l line) *Goroutine {
 		form = FormInspect
 	}
 	p.place(form)
-	p.use(l.size)
+	p.use(l.Size)
 	return done
 }
 
@@ -143,13 +147,13 @@ func (p *parser) close() *Goroutine {
 }
 
 // margin takes a line at the left margin that is no header.
-func (p *parser) margin(l line) *Goroutine {
-	if nameBytes, ok := callName(l.text); ok {
+func (p *parser) margin(l container.Line) *Goroutine {
+	if nameBytes, ok := callName(l.Text); ok {
 		p.await(l, callGo, nameBytes)
 		return nil
 	}
-	if p.mark(l.text) {
-		p.use(l.size)
+	if p.mark(l.Text) {
+		p.use(l.Size)
 		return nil
 	}
 	if used, done := p.otherForm(l); used {
@@ -158,10 +162,10 @@ func (p *parser) margin(l line) *Goroutine {
 	// Any line may name a frame outside Go. A log line may also fall between a
 	// function line and its position, so it does not displace what waits already.
 	if p.inStack() && p.call.kind != callGo && p.call.kind != callCreator {
-		p.await(l, callForeign, len(l.text))
+		p.await(l, callForeign, len(l.Text))
 		return nil
 	}
-	p.skip(l.offset, l.size, l.text)
+	p.skip(l.Offset, l.Size, l.Text)
 	return nil
 }
 
@@ -177,7 +181,7 @@ func (p *parser) mark(text []byte) (ok bool) {
 	if bytes.HasPrefix(text, createdBy) {
 		name, parentID := cutCreator(text)
 		p.cur.setCreator(p.r.names.text(name), parentID)
-		p.await(line{}, callCreator, 0)
+		p.await(container.Line{}, callCreator, 0)
 		return true
 	}
 	if id, ok := cutOrigin(text); ok {
@@ -202,10 +206,10 @@ func (p *parser) mark(text []byte) (ok bool) {
 }
 
 // await makes the line wait for the one below.
-func (p *parser) await(l line, kind callKind, nameBytes int) {
+func (p *parser) await(l container.Line, kind callKind, nameBytes int) {
 	p.dropCall()
-	text := append(p.call.text[:0], l.text...)
-	p.call = call{kind: kind, text: text, nameBytes: nameBytes, offset: l.offset, size: l.size}
+	text := append(p.call.text[:0], l.Text...)
+	p.call = call{kind: kind, text: text, nameBytes: nameBytes, offset: l.Offset, size: l.Size}
 }
 
 // dropCall gives up waiting.
@@ -218,11 +222,11 @@ func (p *parser) dropCall() {
 
 // indented takes a line that begins with blanks: a position, or the excuse for
 // having no stack, or what other forms and messages indent.
-func (p *parser) indented(l line) *Goroutine {
-	text := bytes.TrimLeft(l.text, " \t")
+func (p *parser) indented(l container.Line) *Goroutine {
+	text := bytes.TrimLeft(l.Text, " \t")
 	if bytes.Equal(text, stackElse) && p.cur.open && p.cur.isBare() {
 		p.cur.g.NoStack = true
-		p.use(l.size)
+		p.use(l.Size)
 		return nil
 	}
 	if p.call.kind != callNone && p.call.kind != callBucket {
@@ -230,7 +234,7 @@ func (p *parser) indented(l line) *Goroutine {
 		at, ok := p.r.names.place(pos.place)
 		if ok && (pos.pc || p.call.kind != callForeign) || pos.pc && len(pos.place) == 0 && p.call.kind != callCreator {
 			p.tail.offset = pos.offset
-			p.use(l.size + p.call.size)
+			p.use(l.Size + p.call.size)
 			p.call.size = 0
 			return p.position(at)
 		}
@@ -241,7 +245,7 @@ func (p *parser) indented(l line) *Goroutine {
 	if p.call.kind == callForeign || p.call.kind == callBucket {
 		p.dropCall() // prose after all
 	}
-	p.skip(l.offset, l.size, l.text)
+	p.skip(l.Offset, l.Size, l.Text)
 	return nil
 }
 

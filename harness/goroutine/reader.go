@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"io"
 	"slices"
+
+	"example.com/wedge/harness/goroutine/container"
 )
 
 // A Reader reads a text block by block: dumps of any form, one or several, from
@@ -12,13 +14,13 @@ import (
 // time.
 type Reader struct {
 	src     io.Reader
-	lines   *lines // nil before the first Next, and for a profile in pprof's format
+	lines   *container.Reader // nil before the first Next, and for a profile in pprof's format
 	names   names
-	parsers []*parser    // by source
-	dumps   []*Dump      // by Goroutine.Snapshot, without goroutines
-	queue   []*Goroutine // the rest of a profile
-	layers  []Layer
-	ended   int // parsers whose last block was handed out, at the end of the text
+	parsers []*parser         // by source
+	dumps   []*Dump           // by Goroutine.Snapshot, without goroutines
+	queue   []*Goroutine      // the rest of a profile
+	layers  []container.Layer // undone before there were lines
+	ended   int               // parsers whose last block was handed out, at the end of the text
 	err     error
 }
 
@@ -39,12 +41,12 @@ func (r *Reader) Next() (*Goroutine, error) {
 		return g, nil
 	}
 	for r.err == nil {
-		l, err := r.lines.next()
+		l, err := r.lines.Next()
 		if err != nil {
 			r.err = err
 			break
 		}
-		if g := r.parser(0).line(l); g != nil {
+		if g := r.parser(l.Source).line(l); g != nil {
 			return g, nil
 		}
 	}
@@ -70,8 +72,12 @@ func (r *Reader) parser(source int) *parser {
 // their goroutines, which it leaves to Next. Layers is that of the whole text. It
 // is final, but for nothing else, once Next has returned an error.
 func (r *Reader) Dumps() []*Dump {
+	layers := r.layers
+	if r.lines != nil {
+		layers = slices.Concat(layers, r.lines.Layers())
+	}
 	for _, d := range r.dumps {
-		d.Layers = r.layers
+		d.Layers = layers
 	}
 	return r.dumps
 }

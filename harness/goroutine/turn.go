@@ -87,6 +87,9 @@ func (p *parser) newDump(form Form) {
 	p.snapshot = len(p.r.dumps)
 	p.dump.Form = form
 	p.dump.Stats.Dumps = 1
+	if p.r.lines != nil {
+		p.dump.Source = p.r.lines.Sources()[p.source]
+	}
 	p.r.dumps = append(p.r.dumps, p.dump)
 }
 
