@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"example.com/wedge/repro"
@@ -71,7 +72,7 @@ func printGuest(w io.Writer, r *guest.Result, replay string, verbose bool) error
 	}
 	p.dump(r.Dump)
 	if r.Evidence != nil {
-		p.hypotheses(v, verbose)
+		p.judged(v, verbose)
 	}
 	p.next(v)
 	p.line("")
@@ -81,6 +82,22 @@ func printGuest(w io.Writer, r *guest.Result, replay string, verbose bool) error
 	p.line("replay    %s", plainText(replay))
 	_, err := io.WriteString(w, p.b.String())
 	return err
+}
+
+// judged shows the hypotheses that the servers' side can judge, and names the others.
+func (p *page) judged(v *diagnose.Verdict, verbose bool) {
+	some := *v
+	var unseen []diagnose.Cause
+	some.Hypotheses, unseen = guest.Unseen(v.Hypotheses)
+	p.hypotheses(&some, verbose)
+	if len(unseen) == 0 {
+		return
+	}
+	names := make([]string, len(unseen))
+	for i, c := range unseen {
+		names[i] = string(c)
+	}
+	p.b.WriteString(p.dimmed(p.wrap("  ", "? not seen from the servers, a dump of the harness would tell: "+strings.Join(names, ", "))))
 }
 
 // headline is the verdict in capitals.

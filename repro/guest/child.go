@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// termGrace is how long a harness that is told to end may take, on the machine's clock.
-	termGrace = 5 * time.Second
+	// killWithin is how long a killed one may take: the kernel may have to finish a read of a disk.
+	killWithin = 5 * time.Second
 	// pipeGrace is how long what it has written may take to arrive after its end.
 	pipeGrace = time.Second
 	// groupPoll is how often the process group is looked at while it is to end.
@@ -31,6 +31,7 @@ type child struct {
 	stdout *pump // nil: the program writes there itself
 	stderr *pump // the same
 	ended  chan struct{}
+	grace  time.Duration // how long it may take to end
 
 	stopping sync.Mutex // held by who ends the group
 }
@@ -41,7 +42,7 @@ func start(o *Options, env []string) (*child, error) {
 	if err != nil {
 		return nil, notStarted(o.Command[0], err)
 	}
-	c := &child{cmd: exec.Command(path, o.Command[1:]...), ended: make(chan struct{})}
+	c := &child{cmd: exec.Command(path, o.Command[1:]...), ended: make(chan struct{}), grace: o.Grace}
 	c.cmd.Args[0] = o.Command[0]
 	c.cmd.Dir, c.cmd.Env = o.Dir, env
 	ownGroup(c.cmd)
@@ -140,14 +141,14 @@ func (c *child) exited() bool {
 // interrupt passes a Ctrl-C on.
 func (c *child) interrupt() { signalGroup(c.cmd, os.Interrupt) }
 
-// end ends the process group, whether the harness itself lives or not: kindly first, and after termGrace
+// end ends the process group, whether the harness itself lives or not: kindly first, and then
 // by force. It returns when nothing is left of it, or nothing more can be done.
 func (c *child) end() {
 	c.stopping.Lock()
 	defer c.stopping.Unlock()
-	if terminateGroup(c.cmd); !c.gone(termGrace) {
+	if terminateGroup(c.cmd); !c.gone(c.grace) {
 		killGroup(c.cmd)
-		c.gone(termGrace)
+		c.gone(killWithin)
 	}
 	c.stdout.end(pipeGrace)
 	c.stderr.end(pipeGrace)

@@ -35,11 +35,13 @@ func newJudge(g *session) *judge { return &judge{g: g, dumps: newDumps(g)} }
 // verdict judges a capture. It is harness.Options.Judge.
 func (j *judge) verdict(now, before *harness.Evidence) any {
 	if now.Episode == 0 {
+		j.g.table.amend(now)
 		return j.judge(now, before)
 	}
 	fresh := [2]int{now.Episode, now.Capture} != j.captured
 	if fresh {
 		j.captured = [2]int{now.Episode, now.Capture}
+		j.g.table.amend(now)
 		j.dumps.take(now)
 		j.look(now)
 	}
@@ -79,10 +81,14 @@ func (j *judge) giveUp(now *harness.Evidence, v *diagnose.Verdict) bool {
 	return false
 }
 
-// keep finds the stall that matters most: the one that is open, else the gravest.
+// keep finds the stall that matters most: the one that is open, else the gravest. That the harness asked
+// for nothing for a while is none.
 func (j *judge) keep(v diagnose.Verdict, now *harness.Evidence) {
 	j.hung = j.hung || v.Outcome.Hang()
 	m := &j.main
+	if len(now.Calls) == 0 && !v.Outcome.Hang() {
+		return
+	}
 	switch {
 	case m.evidence == nil, m.verdict.Open(), m.evidence.Episode == now.Episode,
 		v.Open() && v.Outcome.Hang(),
@@ -94,9 +100,9 @@ func (j *judge) keep(v diagnose.Verdict, now *harness.Evidence) {
 
 // judge turns evidence into a verdict.
 func (j *judge) judge(now, before *harness.Evidence) diagnose.Verdict {
-	j.g.table.amend(now)
 	v := diagnose.Diagnose(now, before)
 	j.aboutHarness(now, &v)
+	unsee(&v)
 	v.Next = j.next(&v)
 	v.Scenario, v.Seed, v.Clock = "exec-"+j.g.s.Name, j.g.s.Seed, string(repro.ClockWall)
 	v.EvidenceDir, v.Replay = j.g.bundle.Dir(), j.g.o.Replay

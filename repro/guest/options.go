@@ -39,6 +39,10 @@ type Options struct {
 	// For bounds the whole run, on the machine's clock. 0: no bound.
 	For time.Duration
 
+	// Grace is how long a harness that is told to end may take before it is killed, on the machine's clock.
+	// 0 means 5 s.
+	Grace time.Duration
+
 	// PprofURL is where the harness shows its goroutines; "": nowhere.
 	PprofURL string
 	// Quit has a Go program that is given up dump its goroutines by SIGQUIT.
@@ -84,6 +88,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if out.IdleAfter == 0 {
 		out.IdleAfter = 10 * time.Second
+	}
+	if out.Grace == 0 {
+		out.Grace = 5 * time.Second
 	}
 	if out.Stdout == nil {
 		out.Stdout = io.Discard

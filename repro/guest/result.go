@@ -97,7 +97,7 @@ func (g *session) endChild(ctx context.Context, why diagnose.Ending) ChildStatus
 	case ctx.Err() != nil: // it has been told so
 		select {
 		case <-g.child.ended:
-		case <-time.After(termGrace):
+		case <-time.After(g.o.Grace):
 		}
 	case g.o.Quit && g.judge.hung:
 		g.judge.dumps.quit()
@@ -179,7 +179,10 @@ func (g *session) whole(r *Result) {
 		v.Summary = fmt.Sprintf("Refused requests were sent again and again until the harness gave up: %s. It ended with %s.", counts, r.Child.Status)
 	case r.Ended == diagnose.EndedByItself:
 		v.Outcome, v.Layer, v.Cause = v.FinalOutcome, diagnose.LayerNone, diagnose.CauseNone
-		v.Summary = fmt.Sprintf("The harness ended by itself (%s): %s. Nothing stalled.", r.Child.Status, counts)
+		v.Summary = fmt.Sprintf("The harness ended by itself (%s): %s.", r.Child.Status, counts)
+		if r.Stalls == 0 {
+			v.Summary += " Nothing stalled."
+		}
 	default:
 		v.Outcome, v.Layer, v.Cause = diagnose.Slow, diagnose.LayerNone, diagnose.CauseNone
 		v.Summary = fmt.Sprintf("The harness was ended while it got on: %s.", counts)
