@@ -123,7 +123,7 @@ func (p *prober) callsOf(from, to sim.Instant) []pacer.CallState {
 		}
 		return calls
 	}
-	for i := range p.serverCalls() {
+	for i := range p.stillCalls() {
 		name := "request " + strconv.Itoa(i+1)
 		calls = append(calls, pacer.CallState{ID: name, Agent: name, Stage: pacer.StageFirstToken, Attempts: 1, Since: from, Started: from, Sent: from, Headers: from})
 	}

@@ -150,11 +150,12 @@ func (p *prober) held(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement,
 	window := time.Duration(to - from)
 	j := judgement{finding: FoundHeld, outcome: v.Outcome, layer: v.Layer, cause: v.Cause, why: v.Why}
 	j.headline = fmt.Sprintf("held before the router: %s, %s", s.waitText(), s.hasText())
-	if v.Cause == diagnose.CauseUnknown || v.Cause == diagnose.CauseNone || v.Layer != diagnose.LayerConnection || !v.Outcome.Hang() {
-		j.layer, j.outcome = diagnose.LayerConnection, diagnose.Wedged
-		j.cause = diagnose.CauseUnknown
-		j.why = fmt.Sprintf("%s sent, or about to be, for at least %s and the servers do not have %s: what holds %s is on the client's side or on the way, in its connection pool, on dead connections, or in something between (proxy, load balancer, NAT).",
-			upper(plural(s.Held, "request"))+" "+verb(s.Held, "was", "were"), span(window), verb(s.Held, "it", "them"), verb(s.Held, "it", "them"))
+	if v.Layer != diagnose.LayerConnection || !v.Outcome.Hang() {
+		j.layer, j.outcome, j.cause = diagnose.LayerConnection, diagnose.Wedged, diagnose.CauseUnknown
+	}
+	if j.cause != diagnose.CauseConnectionPool {
+		j.why = fmt.Sprintf("%s for %s or more, and the servers do not have %s: what holds %s is the client's connection pool, a connection that is dead and that nobody has noticed, or something between client and router (proxy, load balancer, NAT).",
+			upper(does(s.Held, "request", "has waited", "have waited")), span(window), verb(s.Held, "it", "them"), verb(s.Held, "it", "them"))
 	}
 	switch {
 	case p.reply.Answered():

@@ -24,10 +24,12 @@ type Plan []Planned
 // find out a role, is in it.
 func (p *prober) plan() Plan {
 	var plan Plan
+	entrance, ok := p.entrance()
 	for i, t := range p.targets {
 		plan = append(plan, p.o.planOf(t, p.o.Targets[i].Role == "" && !t.saysClient())...)
-	}
-	if t, ok := p.entrance(); ok && p.o.Request {
+		if !ok || !p.o.Request || t != entrance {
+			continue
+		}
 		if p.o.Model == "" {
 			plan = append(plan, Planned{URL: t.shown(), Role: t.Role, Method: http.MethodGet, Path: pathModels, Most: 1})
 		}

@@ -1,0 +1,126 @@
+//go:build integration
+
+package probe_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/wedge/repro/diagnose"
+	"example.com/wedge/repro/probe"
+)
+
+// want checks the finding and the verdict; empty fields accept anything.
+func want(t *testing.T, r *probe.Report, f probe.Finding, o diagnose.Outcome, l diagnose.Layer, c diagnose.Cause) {
+	t.Helper()
+	v := &r.Verdict
+	if r.Part.Finding != f {
+		t.Errorf("found %s, want %s", r.Part.Finding, f)
+	}
+	if o != "" && v.Outcome != o || l != "" && v.Layer != l || c != "" && v.Cause != c {
+		t.Errorf("%s, layer %s, cause %s; want %s, %s, %s", v.Outcome, v.Layer, v.Cause, o, l, c)
+	}
+}
+
+func streams(n int) func(string) bool {
+	return func(dump string) bool { return strings.Count(dump, "net/http.(*bodyEOFSignal).Read(") >= n }
+}
+
+func TestHealthyUnderLoad(t *testing.T) {
+	router, prefill, decode := serve(t, nil)
+	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 100}.start(t)
+	until(t, client, streams(5))
+	r := run(t, options(t, router, prefill, decode, client))
+	want(t, r, probe.FoundHealthy, diagnose.Completed, diagnose.LayerNone, diagnose.CauseNone)
+	if f := r.Part.Sides.Finished; f == nil || *f < 20 {
+		t.Errorf("finished %v, want 20 or more", f)
+	}
+}
+
+func TestSlowIsNotStuck(t *testing.T) {
+	router, prefill, decode := serve(t, []string{"{id: slow, where: decode, what: slow, factor: 10}"})
+	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 4000}.start(t)
+	until(t, client, streams(20))
+	r := run(t, options(t, router, prefill, decode, client))
+	want(t, r, probe.FoundSlow, diagnose.Slow, "", "")
+}
+
+func TestSilentStreams(t *testing.T) {
+	router, prefill, decode := serve(t, []string{"{id: quiet, where: stream, what: silence, after_tokens: 20}"})
+	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 400}.start(t)
+	until(t, client, streams(20))
+	o := options(t, router, prefill, decode, client)
+	o.Request = false
+	r := run(t, o)
+	want(t, r, probe.FoundSilent, diagnose.Wedged, diagnose.LayerStream, diagnose.CauseSilentStream)
+}
+
+func TestRouterFull(t *testing.T) {
+	router, prefill, decode := serve(t, nil, "servers.router.queued_max=8")
+	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 4000, Pause: 20e6}.start(t)
+	until(t, client, streams(8))
+	r := run(t, options(t, router, prefill, decode, client))
+	want(t, r, probe.FoundRefused, diagnose.Storming, diagnose.LayerRouter, diagnose.CauseRouterQueue)
+}
+
+func TestDeadEngine(t *testing.T) {
+	router, prefill, _ := serve(t, nil)
+	r := run(t, options(t, router, prefill, "decode="+closedPort(t)))
+	want(t, r, probe.FoundDead, diagnose.Failed, diagnose.LayerDecode, "")
+}
+
+func TestHungDecode(t *testing.T) {
+	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang, from: 20s}"})
+	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 4000}.start(t)
+	until(t, client, streams(20))
+	o := options(t, router, prefill, decode, client)
+	r := run(t, o)
+	if !r.Verdict.Outcome.Hang() {
+		t.Errorf("%s, want a hang", r.Verdict.Outcome)
+	}
+}
+
+func TestConnectionPool(t *testing.T) {
+	router, prefill, decode := serve(t, nil)
+	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 4000, ConnectionsMax: 4}.start(t)
+	until(t, client, streams(4))
+	r := run(t, options(t, router, prefill, decode, client))
+	want(t, r, probe.FoundHeld, diagnose.Starved, diagnose.LayerConnection, diagnose.CauseConnectionPool)
+}
+
+func TestRouterLogAlone(t *testing.T) {
+	text := "2026-11-30 10:00:00  INFO smg::observability: request_id=a started\n"
+	path := filepath.Join(t.TempDir(), "router.log")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	router, _, _ := serve(t, nil)
+	o := options(t, router)
+	o.RouterLog = path
+	want(t, run(t, o), probe.FoundIdle, diagnose.Completed, "", "")
+}
+
+func TestServersOnly(t *testing.T) {
+	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang, from: 20s}"})
+	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 4000}.start(t)
+	until(t, client, streams(20))
+	o := options(t, router, prefill, decode)
+	o.Request = false
+	if r := run(t, o); !r.Verdict.Outcome.Hang() {
+		t.Errorf("%s, want a hang", r.Verdict.Outcome)
+	}
+}
+
+// closedPort is an address at which nobody listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
