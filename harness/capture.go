@@ -72,5 +72,6 @@ func (f *Fleet) captureEnd() *Evidence {
 	}
 	d := f.fill(e)
 	writeCapture(f.o.Bundle, EndDir, e, d)
+	f.drawWaits(EndDir, e, nil)
 	return e
 }

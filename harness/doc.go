@@ -18,9 +18,10 @@
 //	                 captures have the number of the capture in their name, such as calls-1.json
 //	end/             the same for the end of the run
 //
-// The files of a capture are calls.json, waits.json, servers.json, goroutines.txt, goroutines.pb.gz
-// and goroutines.json (what the dump says about the agents); also goroutineleak.pb.gz, where the
-// runtime has that profile. [ReadEvidence] reads them back.
+// The files of a capture are calls.json, waits.json, waits.dot and waits.svg (who waits for whom, drawn,
+// if Options.Graph tells), servers.json, goroutines.txt, goroutines.pb.gz and goroutines.json (what the
+// dump says about the agents); also goroutineleak.pb.gz, where the runtime has that profile.
+// [ReadEvidence] reads them back.
 //
 // # In both worlds
 //
@@ -29,7 +30,7 @@
 // free while gauges are read, dumps are taken and files are written. An interrupt reaches the fleet
 // before it reaches the agents, so that the evidence shows them where they were.
 //
-// The package may import harness/sim, harness/fault, harness/goroutine, harness/bundle, agents and
-// pacer; it knows nothing of particular servers, scenarios or verdicts. Those come from above through
+// The package may import harness/sim, harness/fault, harness/goroutine, harness/bundle,
+// harness/waitgraph, agents and pacer; it knows nothing of particular servers, scenarios or verdicts. Those come from above through
 // small interfaces.
 package harness

@@ -11,6 +11,7 @@ import (
 	"example.com/wedge/harness/bundle"
 	"example.com/wedge/harness/goroutine"
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/harness/waitgraph"
 	"example.com/wedge/pacer"
 )
 
@@ -48,6 +49,10 @@ type Options struct {
 	// It is asked again when the episode ends. What it returns is written as JSON. Without a bundle it
 	// is asked once about each episode, when that ends or the run does.
 	Judge func(now, before *Evidence) any
+
+	// Graph tells who waits for whom in a capture, with the one before it in the episode, which may be
+	// nil. It is asked only when a bundle is written, which then has the graph drawn.
+	Graph func(now, before *Evidence) waitgraph.Graph
 
 	// Bundle takes what the run leaves on disk. The fleet flushes it and does not close it.
 	Bundle *bundle.Bundle

@@ -83,6 +83,7 @@ func (f *Fleet) complete(ep *Episode, e *Evidence) {
 	}
 	ep.Before, ep.Latest = ep.Latest, e
 	writeCapture(f.o.Bundle, ep.Dir, e, d)
+	f.drawWaits(ep.Dir, e, ep.Before)
 	f.judge(ep)
 	f.o.Bundle.Flush()
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 const (
 	CallsFile          = "calls.json"          // agents and calls, what has been finished, and the set-up
 	WaitsFile          = "waits.json"          // waiting objects with holders and waiters, and processes
+	WaitsDOT           = "waits.dot"           // who waits for whom, for Graphviz, if Options.Graph tells
+	WaitsSVG           = "waits.svg"           // the same, drawn
 	ServersFile        = "servers.json"        // samples of the gauges, and what the router's log says
 	GoroutinesText     = "goroutines.txt"      // the dump
 	GoroutinesProfile  = "goroutines.pb.gz"    // the same for go tool pprof
@@ -32,7 +35,7 @@ const (
 )
 
 // captureFiles are all files of a capture.
-var captureFiles = [...]string{CallsFile, WaitsFile, ServersFile, GoroutinesText, GoroutinesProfile, LeaksProfile, GoroutinesViewFile, VerdictFile}
+var captureFiles = [...]string{CallsFile, WaitsFile, WaitsDOT, WaitsSVG, ServersFile, GoroutinesText, GoroutinesProfile, LeaksProfile, GoroutinesViewFile, VerdictFile}
 
 // StallDir returns the folder of an episode within a bundle, such as "stalls/01".
 func StallDir(episode int) string { return fmt.Sprintf("%s/%02d", stallDirs, episode) }
@@ -81,6 +84,19 @@ type goroutinesFile struct {
 	evidenceHead
 	Goroutines *GoroutineView `json:"goroutines"`
 	Err        string         `json:"error,omitempty"` // why there is no dump
+}
+
+// drawWaits writes the graph of who waits for whom, if somebody tells it.
+func (f *Fleet) drawWaits(dir string, now, before *Evidence) {
+	if f.o.Bundle == nil || f.o.Graph == nil {
+		return
+	}
+	g := f.o.Graph(now, before)
+	title := fmt.Sprintf("Who waits for whom: %s at %s", now.Run, time.Duration(now.At).Round(time.Second))
+	var dot, svg bytes.Buffer // which do not fail
+	_, _ = g.WriteDOT(&dot, title), g.WriteSVG(&svg, title)
+	f.o.Bundle.WriteFile(path.Join(dir, WaitsDOT), dot.Bytes())
+	f.o.Bundle.WriteFile(path.Join(dir, WaitsSVG), svg.Bytes())
 }
 
 // writeCapture writes the files of a capture, but for the verdict. Those of the one before keep a

@@ -195,6 +195,7 @@ func (a *assembly) fleetOptions() harness.Options {
 			a.episodes.see(v, now)
 			return v
 		},
+		Graph:  diagnose.WaitGraph,
 		Bundle: a.bundle, Dumps: a.o.Dumps, Setup: setup,
 	}
 }

@@ -125,3 +125,25 @@ func TestLongQueue(t *testing.T) {
 		})
 	})
 }
+
+// TestGivenBackTwice: a release of what was given back already is counted and changes nothing else.
+func TestGivenBackTwice(t *testing.T) {
+	inEachWorld(t, func(t *testing.T, w sim.World) {
+		run(t, w, func(ctx context.Context) {
+			s := sim.NewSemaphore(w, "slots", 2)
+			first, _ := s.TryAcquire(sim.Party{Name: "a"})
+			_, _ = s.TryAcquire(sim.Party{Name: "b"})
+			if err := first.Release(); err != nil {
+				t.Error(err)
+			}
+			for range 3 {
+				if err := first.Release(); err == nil {
+					t.Error("given back twice without an error")
+				}
+			}
+			if st := s.State(); st.GivenBackTwice != 3 || st.InUse != 1 || st.Capacity != 2 {
+				t.Errorf("%+v, want 3 given back twice and 1 of 2 in use", st)
+			}
+		})
+	})
+}

@@ -15,6 +15,7 @@ type Semaphore struct {
 	holds   []hold // one for each permit
 	free    []int  // indices into holds, last one used first
 	waiters waitList
+	twice   int // releases of what had been given back
 }
 
 type hold struct {
@@ -106,8 +107,8 @@ func (s *Semaphore) release(slot int) {
 	}
 }
 
-// Release gives the permit back. Giving the same permit back twice is an error and changes nothing;
-// the zero Lease is ignored.
+// Release gives the permit back. Giving the same permit back twice is an error and changes nothing but
+// a count in the semaphore's state; the zero Lease is ignored.
 func (l Lease) Release() error {
 	if l.s == nil {
 		return nil
@@ -115,6 +116,7 @@ func (l Lease) Release() error {
 	l.s.w.Lock()
 	defer l.s.w.Unlock()
 	if h := l.s.holds[l.slot]; !h.held || h.turn != l.turn {
+		l.s.twice++
 		return fmt.Errorf("sim: semaphore %q: permit %d was given back already", l.s.name, l.slot)
 	}
 	l.s.release(l.slot)
@@ -129,7 +131,10 @@ func (s *Semaphore) State() ObjectState {
 }
 
 func (s *Semaphore) state() ObjectState {
-	st := ObjectState{Kind: "semaphore", Name: s.name, Capacity: len(s.holds), InUse: len(s.holds) - len(s.free), Waiters: s.waiters.parties()}
+	st := ObjectState{
+		Kind: "semaphore", Name: s.name, Capacity: len(s.holds), InUse: len(s.holds) - len(s.free),
+		Waiters: s.waiters.parties(), GivenBackTwice: s.twice,
+	}
 	st.Holders = make([]Party, 0, st.InUse)
 	for _, h := range s.holds {
 		if h.held {

@@ -16,6 +16,9 @@ type ObjectState struct {
 	InUse    int     `json:"in_use"`   // permits held, items queued
 	Holders  []Party `json:"holders"`  // of a semaphore's permits, in the order of their slots
 	Waiters  []Party `json:"waiters"`  // first come first
+	// GivenBackTwice counts the releases of a semaphore's permits that had been given back already. Each
+	// was an error and changed nothing.
+	GivenBackTwice int `json:"given_back_twice,omitempty"`
 }
 
 // ProcessState is what a live process was doing at one instant.

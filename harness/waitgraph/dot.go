@@ -9,7 +9,7 @@ import (
 // WriteDOT writes the graph in Graphviz's language, with like nodes taken together as in [Graph.WriteSVG].
 // Every text is quoted.
 func (g *Graph) WriteDOT(w io.Writer, title string) error {
-	small := g.Collapse(drawnMax)
+	small := g.linked().Collapse(drawnMax)
 	onCycle := make([]bool, len(small.Nodes))
 	for _, cycle := range small.Cycles() {
 		for _, n := range cycle {
@@ -39,7 +39,7 @@ func (g *Graph) WriteDOT(w io.Writer, title string) error {
 			lines = append(lines, n.Detail)
 		}
 		if n.Stuck {
-			lines = append(lines, "cannot go on")
+			lines = append(lines, n.stuckWords())
 		}
 		fmt.Fprintf(&b, "\tn%d [label=%s%s];\n", i, quoted(lines...), attributes)
 	}

@@ -139,7 +139,7 @@ func TestCardsApart(t *testing.T) {
 				t.Errorf("%s: card %d at %v is outside of %d × %d", name, i, a, l.width, l.height)
 			}
 			for k, b := range l.boxes[:i] {
-				if a.x < b.x+b.w && b.x < a.x+a.w && a.y < b.y+b.h && b.y < a.y+a.h {
+				if a.meets(b) {
 					t.Errorf("%s: cards %d at %v and %d at %v", name, i, a, k, b)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ const (
 	titleLetters = 26
 	detailWide   = 32
 	headHeight   = 56
-	legendHeight = 62
+	legendLine   = 15
 	pictureMin   = 350 // width
 )
 
@@ -26,7 +27,7 @@ const (
 // are, follows the reader's choice of light or dark, and is the same for the same graph and title on
 // every machine. Like nodes are drawn as one (see [Graph.Collapse]); cycles are drawn in red.
 func (g *Graph) WriteSVG(w io.Writer, title string) error {
-	small := g.Collapse(drawnMax)
+	small := g.linked().Collapse(drawnMax)
 	d := drawing{g: small, onCycle: make([]bool, len(small.Nodes)), cycleEdge: make([]bool, len(small.Edges))}
 	for _, cycle := range small.Cycles() {
 		d.cycles++
@@ -51,6 +52,7 @@ type drawing struct {
 	onCycle   []bool
 	cycleEdge []bool
 	cycles    int
+	words     []box // where words stand beside edges
 }
 
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
@@ -62,7 +64,8 @@ func (d *drawing) write(title string, whole *Graph) {
 	}
 	d.l = lay(d.g, heights)
 	width := max(pictureMin, d.l.width)
-	height := headHeight + d.l.height + legendHeight
+	legend := d.legend(width)
+	height := headHeight + d.l.height + legendLine*len(legend) + margin
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="wg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", width, height, width, height)
 	d.printf("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", escape(title), escape(whole.summary()), style)
 	d.printf(`<rect class="wg-page" width="%d" height="%d"/>`+"\n", width, height)
@@ -79,13 +82,43 @@ func (d *drawing) write(title string, whole *Graph) {
 		d.edgeWords(i)
 	}
 	d.printf("</g>\n")
-	d.legend(headHeight + d.l.height + 8)
+	for i, line := range legend {
+		d.printf(`<text class="wg-sub" x="%d" y="%d">%s</text>`+"\n", margin, headHeight+d.l.height+legendLine*i+8, escape(line))
+	}
 	d.printf("</svg>\n")
+}
+
+// linked is the graph without nodes that neither need nor are needed: there is nothing to see of them.
+func (g *Graph) linked() *Graph {
+	to := make([]int, len(g.Nodes)) // index in the smaller graph, from 1
+	for i := range g.Edges {
+		to[g.Edges[i].From], to[g.Edges[i].To] = 1, 1
+	}
+	small := &Graph{Edges: slices.Clone(g.Edges)}
+	for n := range g.Nodes {
+		if to[n] > 0 || g.Nodes[n].Stuck {
+			small.Nodes = append(small.Nodes, g.Nodes[n])
+			to[n] = len(small.Nodes)
+		}
+	}
+	for i := range small.Edges {
+		e := &small.Edges[i]
+		e.From, e.To = to[e.From]-1, to[e.To]-1
+	}
+	return small
+}
+
+// stuckWords says what Stuck means for the node.
+func (n *Node) stuckWords() string {
+	if n.Kind == Permit {
+		return "nobody gives it back"
+	}
+	return "cannot go on"
 }
 
 // summary counts what is in the graph.
 func (g *Graph) summary() string {
-	if len(g.Nodes) == 0 {
+	if len(g.Edges) == 0 {
 		return "Nobody waits for anybody."
 	}
 	var parts []string
@@ -168,7 +201,7 @@ func (d *drawing) card(i int) {
 		d.printf(`<text class="wg-detail" x="%d" y="%d">%s</text>`, b.x+padding+2, y-4, escape(line))
 	}
 	if n.Stuck {
-		d.printf(`<text class="wg-tag" x="%d" y="%d">cannot go on</text>`, b.x+padding+2, y+detailLine-4)
+		d.printf(`<text class="wg-tag" x="%d" y="%d">%s</text>`, b.x+padding+2, y+detailLine-4, n.stuckWords())
 	}
 	d.printf("</g>\n")
 }

@@ -1,6 +1,9 @@
 package waitgraph
 
-import "strings"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // loopSize is how far the line of a node that needs itself stands out, in pixels.
 const loopSize = 22
@@ -75,31 +78,68 @@ func (d *drawing) sentence(i int) string {
 	return clean(s)
 }
 
-// edgeWords writes beside an edge what is known about it, at the end where fewer edges meet.
+// edgeWords writes beside an edge what is known about it: at the end where fewer edges meet, or wherever
+// nothing else stands.
 func (d *drawing) edgeWords(i int) {
 	e, line := &d.g.Edges[i], d.line(i)
 	words := wrapOne(e.words(d.g.Nodes[e.From].count() > 1 || d.g.Nodes[e.To].count() > 1), 26)
 	if words == "" {
 		return
 	}
-	at := line[0]
-	dy := rowGap/2 - 18
+	last := len(line) - 1
+	starts, ends := beside(line[0], line[1]), beside(line[last], line[last-1])
 	if d.meet(e.To) < d.meet(e.From) {
-		at, dy = line[len(line)-1], -dy
-		if line[len(line)-2].y > at.y {
-			dy = -dy
+		starts, ends = ends, starts
+	}
+	width := utf8.RuneCountInString(words) * 6
+	var best box
+	anchor := ""
+	for _, at := range []point{starts, ends} {
+		for _, side := range []string{"start", "end"} {
+			b := box{at.x + 6, at.y - 9, width, 12}
+			if side == "end" {
+				b.x = at.x - 6 - width
+			}
+			if free := b.x >= 0 && b.x+b.w <= max(pictureMin, d.l.width) && !d.taken(b); free || anchor == "" {
+				best, anchor = b, side
+				if free {
+					d.words = append(d.words, b)
+					d.writeWords(best, anchor, words)
+					return
+				}
+			}
 		}
-	} else if line[1].y < at.y {
-		dy = -dy
 	}
-	if e.From == e.To {
-		at, dy = point{line[1].x, line[1].y}, 12
+	d.words = append(d.words, best)
+	d.writeWords(best, anchor, words)
+}
+
+func (d *drawing) writeWords(b box, anchor, words string) {
+	x := b.x
+	if anchor == "end" {
+		x += b.w
 	}
-	x, anchor := at.x+6, "start"
-	if at.x+6+len(words)*6 > max(pictureMin, d.l.width) {
-		x, anchor = at.x-6, "end"
+	d.printf(`<text class="wg-words" text-anchor="%s" x="%d" y="%d">%s</text>`+"\n", anchor, x, b.y+9, escape(words))
+}
+
+// beside is where words stand that belong to the end of a line, given the next point of it.
+func beside(end, next point) point {
+	switch {
+	case next.y > end.y:
+		return point{end.x, end.y + rowGap/3}
+	case next.y < end.y:
+		return point{end.x, end.y - rowGap/3 + 8}
 	}
-	d.printf(`<text class="wg-words" text-anchor="%s" x="%d" y="%d">%s</text>`+"\n", anchor, x, at.y+dy+4, escape(words))
+	return point{next.x, end.y + 12} // a loop
+}
+
+// taken says whether other words or a card stand there.
+func (d *drawing) taken(b box) bool {
+	return slices.ContainsFunc(d.words, b.meets) || slices.ContainsFunc(d.l.boxes, b.meets)
+}
+
+func (b box) meets(c box) bool {
+	return b.x < c.x+c.w && c.x < b.x+b.w && b.y < c.y+c.h && c.y < b.y+b.h
 }
 
 // meet counts the edges of a node.
@@ -114,35 +154,25 @@ func (d *drawing) meet(n int) int {
 }
 
 // legend explains lines and colours, as far as they occur.
-func (d *drawing) legend(y int) {
-	lines := []string{"An arrow leads from who waits to what it waits for; a blue one from what is held to who holds it."}
-	var more []string
+func (d *drawing) legend(width int) []string {
+	if len(d.g.Edges) == 0 {
+		return nil
+	}
+	text := "An arrow leads from who waits to what it waits for; a blue one from what is held to who holds it."
 	for i := range d.g.Edges {
 		if d.g.Edges[i].Confidence < 1 {
-			more = append(more, "Dashed: inferred.")
+			text += " Dashed: inferred."
 			break
 		}
 	}
 	if d.cycles > 0 {
-		more = append(more, "Red: a cycle.")
+		text += " Red: a cycle."
 	}
 	for i := range d.g.Nodes {
 		if d.g.Nodes[i].Stuck {
-			more = append(more, "Red border: cannot go on, since nobody it waits for can.")
+			text += " Red border: nobody it waits for can go on."
 			break
 		}
 	}
-	if len(more) > 0 {
-		lines = append(lines, strings.Join(more, " "))
-	}
-	if len(d.g.Edges) == 0 {
-		return
-	}
-	width := max(pictureMin, d.l.width)
-	for _, text := range lines {
-		for _, line := range wrap(text, (width-2*margin)*10/62, 2) {
-			d.printf(`<text class="wg-sub" x="%d" y="%d">%s</text>`+"\n", margin, y, escape(line))
-			y += 15
-		}
-	}
+	return wrap(text, (width-2*margin)*10/66, 6)
 }
