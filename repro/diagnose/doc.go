@@ -25,6 +25,7 @@
 //
 // To add a cause, write a file with a function that returns its cause value and name it in causes.
 //
-// The package may import harness, harness/sim and pacer. It reads no clock and keeps no state; its
+// The package may import harness, harness/sim, harness/waitgraph and pacer, and uses nothing of them but
+// the records of what was seen. It reads no clock and keeps no state; its
 // functions are safe for concurrent use.
 package diagnose

@@ -277,6 +277,13 @@ func transferEvidence() *harness.Evidence {
 		gauges(0, 0, gauge(harness.GaugePrefillInflight, 8), gauge(harness.GaugeDecodeTransfer, 8), gauge(harness.GaugeDecodeKV, 0.1)).done()
 }
 
+// prefillHangEvidence is of a prefill engine that hangs in a chunk: decode has memory for what it waits for.
+func prefillHangEvidence() *harness.Evidence {
+	return stallOf("prefill-hang-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).passed(40, 100*s).
+		gauges(0, 0, gauge(harness.GaugePrefillRunning, 1), gauge(harness.GaugePrefillInflight, 1), gauge(harness.GaugeDecodeTransfer, 15),
+			gauge(harness.GaugeDecodeKV, 0.1), gauge(harness.GaugeUnhealthyWorkers, 1)).done()
+}
+
 // pairingEvidence is of requests whose two halves do not find each other, while others pass.
 func pairingEvidence() *harness.Evidence {
 	return stallOf("bad-pairing-1", 30, 16, 400*s, m).headers(12, 200*s).stream(2, 30*s, 0).headers(2, 6*s).slot(14, m).

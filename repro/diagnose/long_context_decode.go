@@ -55,7 +55,7 @@ func (r *reading) decodeHang() decodeHang {
 		h.each = rate / h.running
 		h.crawls = h.each < crawlMax
 	}
-	if h.crawls {
+	if h.crawls = h.crawls && r.decodeSettled(); h.crawls {
 		h.n = r.sum(fateMoving, fateServed, fateOpen, fateDecodeHung)
 	}
 	// Those that later ones have overtaken waited for their handshake before decode stood still.
@@ -73,6 +73,20 @@ func (r *reading) decodeHang() decodeHang {
 		}
 	}
 	return h
+}
+
+// decodeSettled says whether a call has been in the batch for long enough to have had its tokens: a gauge
+// of a batch that has drained stays as it was, until somebody joins.
+func (r *reading) decodeSettled() bool {
+	for i := range r.calls {
+		switch c := &r.calls[i]; c.fate {
+		case fateMoving, fateServed, fateOpen, fateDecodeHung:
+			if age(r.now.At, c.Since) >= stillMin {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // contextText says what the requests have in common, if it is their length.

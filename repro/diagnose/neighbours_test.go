@@ -10,7 +10,7 @@ import (
 var serverCauses = []Cause{
 	CauseSilentStream, CauseCommentStream, CauseConnectionDead, CauseRouterLost, CauseBadPairing, CauseInflightPin, CausePinWatchdog,
 	CauseDecodeMemory, CauseLongContextDecode, CauseTimeoutCascade, CauseRetryStorm, CauseRouterQueue, CauseIgnoredAbort,
-	CauseProxyBuffering, CausePrefillBottleneck, CauseDecodeSerialized,
+	CauseProxyBuffering, CausePrefillBottleneck, CauseDecodeSerialized, CausePrefillHang, CauseTransferHang,
 }
 
 // alsoSeen are the pairs of which both are seen in a story: its own cause, and another that explains

@@ -44,12 +44,53 @@ func sources(t *testing.T, fset *token.FileSet) []*ast.File {
 	return files
 }
 
-// TestRules parses the package's source: it may import three packages of wedge, may not read a clock
+// evidenceOnly are the names of wedge's packages that the diagnosis may use: records of what was seen, and
+// none that would lead to what is simulated, or to the harness at work. Names that begin with one that ends
+// in * are meant too.
+var evidenceOnly = map[string][]string{
+	"harness": {"Evidence", "Setup", "Totals", "Sample", "Gauge*", "AgentState", "AgentEnd", "ToolStats", "RouterView", "RouterRequest", "RouterAnswer", "GoroutineView", "StageCount"},
+	"sim":     {"Instant", "ObjectState", "ProcessState", "Party"},
+	"pacer":   {"CallState", "Stage*", "Limit*"},
+}
+
+// TestReadsEvidenceOnly parses the package's source: of the packages that a run is made of it uses only
+// what a run against real servers writes down too.
+func TestReadsEvidenceOnly(t *testing.T) {
+	fset := token.NewFileSet()
+	used := map[string]int{}
+	for _, f := range sources(t, fset) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, ok := sel.X.(*ast.Ident)
+			if !ok || evidenceOnly[x.Name] == nil || x.Obj != nil {
+				return true
+			}
+			used[x.Name]++
+			for _, allowed := range evidenceOnly[x.Name] {
+				if stem, open := strings.CutSuffix(allowed, "*"); sel.Sel.Name == allowed || open && strings.HasPrefix(sel.Sel.Name, stem) {
+					return true
+				}
+			}
+			t.Errorf("%s uses %s.%s, which is no record of what was seen", fset.Position(sel.Pos()), x.Name, sel.Sel.Name)
+			return true
+		})
+	}
+	for name := range evidenceOnly {
+		if used[name] == 0 {
+			t.Errorf("nothing of %s is used: this test cannot fail", name)
+		}
+	}
+}
+
+// TestRules parses the package's source: it may import four packages of wedge, may not read a clock
 // or draw numbers, and may not range over a map, since its verdicts are the same byte for byte.
 func TestRules(t *testing.T) {
 	fset := token.NewFileSet()
 	files := sources(t, fset)
-	allowed := map[string]bool{"example.com/wedge/harness": true, "example.com/wedge/harness/sim": true, "example.com/wedge/pacer": true}
+	allowed := map[string]bool{"example.com/wedge/harness": true, "example.com/wedge/harness/sim": true, "example.com/wedge/harness/waitgraph": true, "example.com/wedge/pacer": true}
 	refused := map[string]bool{"math/rand": true, "math/rand/v2": true, "os": true, "sync": true, "net/http": true, "context": true}
 	for _, f := range files {
 		for _, spec := range f.Imports {

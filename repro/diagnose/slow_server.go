@@ -45,6 +45,10 @@ func judgeSlowServer(r *reading, j *judgement) {
 		j.refute("%s for a connection", does(r.conns.waiting, "call", "waits", "wait"))
 		return
 	}
+	if w := &r.now.Window; w.CallsCompleted == 0 && w.AttemptsTimeout >= r.aStorm() && !r.mostFirst() {
+		j.refute("%s into a time limit during the stall and no call completed: these will not finish either", does(w.AttemptsTimeout, "attempt", "ran", "ran"))
+		return
+	}
 	weight := 0.0
 	for i := range r.calls {
 		weight += r.calls[i].fate.alive()

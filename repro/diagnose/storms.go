@@ -51,10 +51,16 @@ func (r *reading) retried() (again, begun int) {
 	return again, begun
 }
 
+// mostFirst says whether most calls that have been sent are at their first attempt.
+func (r *reading) mostFirst() bool {
+	again, begun := r.retried()
+	return again == 0 || 2*again < begun
+}
+
 // noStorm refutes a storm if most calls that have been sent are at their first attempt.
 func (r *reading) noStorm(j *judgement, what string) bool {
 	again, begun := r.retried()
-	if again > 0 && 2*again >= begun {
+	if !r.mostFirst() {
 		return false
 	}
 	j.refute("%d of %s in flight have had an attempt %s", again, count(begun, "call"), what)

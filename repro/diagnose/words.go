@@ -93,6 +93,8 @@ const (
 	CauseBadPairing        Cause = "bad-pairing"
 	CauseIgnoredAbort      Cause = "ignored-abort"
 	CauseProxyBuffering    Cause = "proxy-buffering"
+	CauseTransferHang      Cause = "transfer-hang"
+	CausePrefillHang       Cause = "prefill-hang"
 
 	CauseNone    Cause = "none"    // nothing needs explaining
 	CauseUnknown Cause = "unknown" // the evidence does not decide
@@ -102,7 +104,7 @@ const (
 func causes() []cause {
 	return []cause{
 		nestedSlot(), lockOrder(), lostWakeup(), swallowedError(), slotLeak(), silentStream(), toolHang(), connectionDead(), routerLost(),
-		badPairing(), longContextDecode(), inflightPin(), decodeMemory(), commentStream(),
+		badPairing(), longContextDecode(), inflightPin(), prefillHang(), transferHang(), decodeMemory(), commentStream(),
 		timeoutCascade(), retryStorm(), routerQueue(),
 		pinWatchdog(), ignoredAbort(), proxyBuffering(), connectionPool(), prefillBottleneck(), decodeSerialized(), lockOverCall(), starvation(),
 		rateLimit(), slowTool(), slowServer(),
