@@ -44,6 +44,8 @@ type job struct {
 	asked    []openai.ToolCall // by the latest answer
 	calls    int               // made for this task
 	article  string            // path of the task's own article
+	output   *sim.Pipe         // of the tools; nil: none of them has printed yet
+	unread   bool              // nobody reads it any more
 
 	think, toolTime, message sim.Stream // keyed by the task
 	draw                     sim.Stream // scratch: the sub-stream that is drawn from
@@ -122,6 +124,9 @@ func (a *Agent) work(ctx context.Context) error {
 
 // end drops all that belongs to the task and reports the end.
 func (a *Agent) end(err error) {
+	if a.job.output != nil {
+		a.job.output.Close()
+	}
 	a.job = nil
 	a.w.Lock()
 	a.state.Stage, a.state.Since, a.state.Tool, a.state.WaitsFor = pacer.StageDone, a.w.Now(), "", nil

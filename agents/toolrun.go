@@ -149,6 +149,7 @@ func (a *Agent) meetFaults(r *toolRun, i int) {
 	if f := a.faults.Fires(fault.Tool, fault.Latency, o); f != nil {
 		r.time += f.Delay
 	}
+	a.job.unread = a.faults.Fires(fault.Tool, fault.Unread, o) != nil || a.job.unread
 	r.lockOrder = r.tool == ToolSave && a.faults.Fires(fault.Tool, fault.LockOrder, o) != nil
 }
 
@@ -158,6 +159,9 @@ func (a *Agent) workOn(ctx context.Context, r *toolRun, left time.Duration) erro
 		return a.hang(ctx, r.tool)
 	}
 	if err := a.w.Sleep(ctx, left); err != nil {
+		return err
+	}
+	if err := a.print(ctx, r.tool); err != nil {
 		return err
 	}
 	r.result, r.call.InRange = resultDone, true

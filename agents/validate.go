@@ -16,6 +16,7 @@ const (
 	MessageTokensLimit = 1 << 20 // of one message: 4 MiB of text
 	SubAgentsLimit     = 1_000
 	MaxTokensLimit     = 100_000_000
+	ToolOutputLimit    = 1 << 30 // bytes of one tool call
 )
 
 var toolNames = [...]string{ToolReadMessage, ToolWrite, ToolAppend, ToolSave}
@@ -32,6 +33,7 @@ func (wf *Workflow) Validate() error {
 		{"steps", wf.Steps, 1, StepsLimit},
 		{"system_tokens", wf.SystemTokens, 0, MessageTokensLimit},
 		{"messages", wf.Messages, 0, MessagesLimit},
+		{"tool_output_bytes", wf.ToolOutputBytes, 0, ToolOutputLimit},
 		{"max_tokens", wf.MaxTokens, 0, MaxTokensLimit},
 		{"sub_agents.per_round", wf.SubAgents.PerRound, 0, SubAgentsLimit},
 		{"sub_agents.steps", wf.SubAgents.Steps, min(wf.SubAgents.PerRound, 1), StepsLimit},

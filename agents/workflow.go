@@ -34,6 +34,10 @@ type Workflow struct {
 	Think    workload.Duration `json:"think" yaml:"think"`         // before each call
 	ToolTime ToolTimes         `json:"tool_time" yaml:"tool_time"` // how long tools run
 
+	// ToolOutputBytes is how much a tool call prints besides its result, such as its log, into a pipe that
+	// the agent's tools share. It holds 64 KiB; the harness reads what is in it after each call.
+	ToolOutputBytes int `json:"tool_output_bytes" yaml:"tool_output_bytes"`
+
 	SystemTokens  int             `json:"system_tokens" yaml:"system_tokens"`   // length of the system message, the same for all agents
 	Messages      int             `json:"messages" yaml:"messages"`             // in the long conversation of each task; read_message knows 0 to messages-1
 	MessageTokens workload.Tokens `json:"message_tokens" yaml:"message_tokens"` // what read_message returns, cut to a million

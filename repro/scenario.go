@@ -273,34 +273,6 @@ func notInName(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
 }
 
-func (s *Scenario) validateFaults() error {
-	for i, f := range s.Faults {
-		block := fmt.Sprintf("faults[%d]", i)
-		if err := f.Validate(); err != nil {
-			return s.bad(block, err)
-		}
-		if f.Tool != "" && !slices.Contains(s.Workflow.Tools, f.Tool) {
-			return s.bad(block, fmt.Errorf("tool: found %q, want one of the workflow's: %s", f.Tool, strings.Join(s.Workflow.Tools, ", ")))
-		}
-		if f.Worker != "" && !slices.Contains(s.Servers.WorkerNames(), f.Worker) {
-			return s.bad(block, fmt.Errorf("worker: found %q, want one of %s", f.Worker, strings.Join(s.Servers.WorkerNames(), ", ")))
-		}
-		if f.What == fault.LockOrder && !s.Workflow.Locks {
-			return s.bad(block, fmt.Errorf("what: found %q while workflow.locks is false, want it true: without locks there is no order", f.What))
-		}
-		if f.What == fault.LockOrder && s.Workflow.LockScope != agents.LockTool {
-			return s.bad(block, fmt.Errorf("what: found %q while workflow.lock_scope is %s, want it %s: a tool takes no lock of its own there", f.What, s.Workflow.LockScope, agents.LockTool))
-		}
-		if f.Where == fault.Harness && (s.Workflow.SubAgents.PerRound == 0 || s.Workflow.SubAgents.Results != agents.ResultsMailbox) {
-			return s.bad(block, fmt.Errorf("where: found %s, want workflow.sub_agents.per_round at least 1 and workflow.sub_agents.results %s: it happens where sub-agents leave their results", f.Where, agents.ResultsMailbox))
-		}
-		if slices.IndexFunc(s.Faults, func(o fault.Fault) bool { return o.ID == f.ID }) != i {
-			return s.bad(block, fmt.Errorf("id: found %q twice, want ids that differ", f.ID))
-		}
-	}
-	return nil
-}
-
 // ValidScale says what is wrong with a scale of the wall clock, or returns nil.
 func ValidScale(scale float64) error {
 	// Above, a millisecond of the machine's is more than a second of the run's: what it takes to send a

@@ -36,6 +36,7 @@ const (
 	Reasoning  What = "reasoning"    // the first Delay of generation shows no event to the client
 	LeakSlot   What = "leak_slot"    // a failed attempt's slot is never given back
 	LockOrder  What = "lock_order"   // takes its two locks in the wrong order
+	Unread     What = "unread"       // what the agent's tools print from here on, nobody reads
 
 	// Of the harness, where sub-agents leave their results in mailboxes.
 	LoseWakeup   What = "lose_wakeup"   // a result is there, and whoever waits for it is not woken

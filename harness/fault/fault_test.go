@@ -73,6 +73,7 @@ func TestValidate(t *testing.T) {
 		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Hang, Header: "X-A"}, `header: "X-A" at tool, want it only at servers`},
 		{fault.Fault{ID: "a", Where: fault.Harness, What: fault.LoseWakeup, Agent: "agent-*.s*", Probability: 0.1}, ""},
 		{fault.Fault{ID: "a", Where: fault.Harness, What: fault.LoseWakeup, Header: "X-A"}, `header: "X-A" at harness, want it only at servers`},
+		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Unread, Tool: "save", Round: 2}, ""},
 		{fault.Fault{ID: "a", Where: fault.Harness, What: fault.Hang}, `what: "hang" at harness, want one of lose_wakeup, swallow_error`},
 		{fault.Fault{ID: "a", Where: fault.Tool, What: fault.Hang, Agent: "agent-[1"}, `agent: "agent-[1", want a name or a pattern such as "agent-*.s*"`},
 		{fault.Fault{ID: "a", Where: fault.Router, What: fault.Status, StatusCode: 503, Only: -1}, "only: -1, want 0 or more"},

@@ -22,7 +22,7 @@ var allowed = []struct {
 	{Decode, []What{Hang, Drop, Serialize, Slow, IgnoreAbort, StarveKV}},
 	{Stream, []What{Silence, Reset, Reasoning, Comments, Error, Cut, Malformed, TruncateCall, NoDone, OpenAfterDone, NoUsage}},
 	{Metrics, []What{Freeze}},
-	{Tool, []What{Latency, Hang, LockOrder}},
+	{Tool, []What{Latency, Hang, LockOrder, Unread}},
 	{Pacer, []What{LeakSlot}},
 	{Harness, []What{LoseWakeup, SwallowError}},
 }

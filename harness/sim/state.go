@@ -10,10 +10,10 @@ type Party struct {
 
 // ObjectState is what a waiting object looked like at one instant.
 type ObjectState struct {
-	Kind     string  `json:"kind"` // "semaphore", "queue" or "latch"
+	Kind     string  `json:"kind"` // "semaphore", "queue", "latch" or "pipe"
 	Name     string  `json:"name"`
-	Capacity int     `json:"capacity"` // permits of a semaphore, bound of a queue (0: none)
-	InUse    int     `json:"in_use"`   // permits held, items queued
+	Capacity int     `json:"capacity"` // permits of a semaphore, bound of a queue (0: none), bytes of a pipe
+	InUse    int     `json:"in_use"`   // permits held, items queued, bytes in a pipe
 	Holders  []Party `json:"holders"`  // of a semaphore's permits, in the order of their slots
 	Waiters  []Party `json:"waiters"`  // first come first
 	// GivenBackTwice counts the releases of a semaphore's permits that had been given back already. Each

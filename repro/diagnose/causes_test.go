@@ -121,6 +121,20 @@ func TestDecidingObservation(t *testing.T) {
 			}
 		}, Refuted},
 		{"swallowed-error", "the parents were told", func(ev *harness.Evidence) { ev.Unheard = nil }, Refuted},
+		{"pipe-full", "the writes have only begun", func(ev *harness.Evidence) {
+			for i := range ev.Objects {
+				for k := range ev.Objects[i].Waiters {
+					ev.Objects[i].Waiters[k].Since = ev.At.Add(-s)
+				}
+			}
+		}, Refuted},
+		{"pipe-full", "somebody else waits for the pipes", func(ev *harness.Evidence) {
+			for i := range ev.Objects {
+				for k := range ev.Objects[i].Waiters {
+					ev.Objects[i].Waiters[k].Name = "logger"
+				}
+			}
+		}, Refuted},
 		{"tool-hang", "the tools have only begun", func(ev *harness.Evidence) {
 			for i := range ev.Agents {
 				ev.Agents[i].Since = ev.At.Add(-time.Second)

@@ -194,6 +194,19 @@ func swallowedEvidence() *harness.Evidence {
 	return b.gauges(0, 0).done()
 }
 
+// pipeEvidence has five tools that write into full pipes, after calls that took a moment.
+func pipeEvidence() *harness.Evidence {
+	b := stallOf("pipe-full-1", 8, 16, 900*s, 90*s).tool(5, "append", 200*s).returned("append", 84, 300*time.Millisecond)
+	for i := range 5 {
+		a := &b.ev.Agents[i]
+		name := "output of the tools of " + a.Name
+		o := b.object("pipe", name, sim.PipeBytes)
+		o.InUse, o.Waiters = sim.PipeBytes, append(o.Waiters, sim.Party{Name: a.Name, What: a.Tool, Since: b.ago(199 * s)})
+		a.Waits, a.WaitsOn = "room in pipe "+name, []string{name}
+	}
+	return b.gauges(0, 0).done()
+}
+
 func toolEvidence() *harness.Evidence {
 	return stallOf("tool-hang-1", 30, 16, 1500*s, m).tool(5, "append", 400*s).tool(3, "append", 61*s).
 		returned("append", 84, 300*time.Millisecond).

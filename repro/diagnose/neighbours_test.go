@@ -22,7 +22,7 @@ var alsoSeen = map[string][]Cause{
 
 // harnessCauses are those that show as agents that do nothing and ask nothing of the servers.
 var harnessCauses = []Cause{
-	CauseToolHang, CauseSlowTool, CauseLostWakeup, CauseSwallowedError, CauseLockOrder, CauseLockOverCall, CauseNestedSlot, CauseSlotLeak, CauseStarvation,
+	CauseToolHang, CausePipeFull, CauseSlowTool, CauseLostWakeup, CauseSwallowedError, CauseLockOrder, CauseLockOverCall, CauseNestedSlot, CauseSlotLeak, CauseStarvation,
 }
 
 // TestNeighboursInTheHarness: agents that wait for each other, or for what is not handed over, are not

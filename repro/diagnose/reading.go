@@ -61,6 +61,7 @@ type agentReading struct {
 	age   time.Duration // in its stage
 	waits bool          // for a lock or another process, by the waits-for graph
 	owed  bool          // it waits for a result that is there, or that will never be: see handoffs
+	piped bool          // its tool waits to write into a pipe that is full: see pipes
 	run   toolRun       // in stage tool, if it waits for nobody
 }
 
@@ -86,6 +87,7 @@ type reading struct {
 	idle         []agentReading // agents between calls, in order
 	tools        tools
 	handed       handoffs
+	pipes        []fullPipe
 	agents       AgentCounts
 	conns        connections
 	roots        int // see countRoots
@@ -109,6 +111,7 @@ func newReading(now, before *harness.Evidence) *reading {
 	r.cut = r.stoppedTogether()
 	r.readAgents()
 	r.handed = r.readHandoffs(before)
+	r.pipes = r.readPipes(before)
 	r.tools = r.readTools()
 	r.conns = r.readConnections()
 	r.countRoots()
@@ -173,7 +176,7 @@ func (r *reading) countRoots() {
 	if r.pool.blocks() {
 		r.roots += len(r.pool.kept)
 	}
-	r.roots += r.tools.n() + r.handed.n()
+	r.roots += r.tools.n() + r.handed.n() + len(r.pipes)
 	if r.knot.found {
 		r.roots += r.knot.agents
 	}

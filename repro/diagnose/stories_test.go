@@ -94,6 +94,15 @@ func stories() []story {
 			return ev
 		}, Wedged, LayerHarness, CauseLostWakeup},
 		{"swallowed-error", swallowedEvidence, nil, Wedged, LayerHarness, CauseSwallowedError},
+		{"pipe-full", pipeEvidence, nil, Wedged, LayerTool, CausePipeFull},
+		{"pipe-full-unseen", func() *harness.Evidence { // the pipes are not in the evidence: a tool that hangs
+			ev := pipeEvidence()
+			ev.Objects = ev.Objects[:1]
+			for i := range ev.Agents {
+				ev.Agents[i].Since = ev.At.Add(-400 * s)
+			}
+			return ev
+		}, nil, Wedged, LayerTool, CauseToolHang},
 		{"tool-hang", toolEvidence, nil, Wedged, LayerTool, CauseToolHang},
 		{"slow-tool-first-capture", func() *harness.Evidence { return slowToolEvidence(m, 50*s).done() }, nil, Slow, LayerTool, CauseUnknown},
 		{"slow-tool-as-before", func() *harness.Evidence { return slowToolEvidence(2*m, 110*s).returned("append", 4, 150*s).done() }, nil, Slow, LayerTool, CauseSlowTool},

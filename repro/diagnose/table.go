@@ -34,6 +34,9 @@ func (a *agentReading) note() string {
 	if a.owed {
 		return "its sub-agents have ended, and it has not heard"
 	}
+	if a.piped {
+		return "to write into a pipe that is full"
+	}
 	if a.waits && a.Stage == pacer.StageThink {
 		return "in line for a lock, before the call"
 	}

@@ -62,6 +62,9 @@ const (
 	// handoffMin is how long the end of a sub-agent may go unheard to count: nothing has to be fetched or
 	// worked out to hand a result over.
 	handoffMin = 10 * time.Second
+	// pipeMin is how long a write into a pipe must have waited to count: a reader that is alive takes what
+	// a pipe holds in milliseconds.
+	pipeMin = 10 * time.Second
 	// expirySlack is how much later than its limit the pacer may cut a stream off.
 	expirySlack = 5 * time.Second
 

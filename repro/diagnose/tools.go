@@ -54,7 +54,7 @@ func (r *reading) readTools() tools {
 	}
 	for i := range r.idle {
 		a := &r.idle[i]
-		if a.Stage != pacer.StageTool || a.waits || a.owed {
+		if a.Stage != pacer.StageTool || a.waits || a.owed || a.piped {
 			continue
 		}
 		a.run = r.judgeTool(&t, a)

@@ -77,6 +77,7 @@ const (
 	CauseLostWakeup        Cause = "lost-wakeup"
 	CauseSwallowedError    Cause = "swallowed-error"
 	CauseToolHang          Cause = "tool-hang"
+	CausePipeFull          Cause = "pipe-full"
 	CauseSlowServer        Cause = "slow-server"
 	CauseInflightPin       Cause = "inflight-pin"
 	CauseDecodeMemory      Cause = "decode-memory"
@@ -108,6 +109,7 @@ func causes() []cause {
 		timeoutCascade(), retryStorm(), routerQueue(),
 		pinWatchdog(), ignoredAbort(), proxyBuffering(), connectionPool(), prefillBottleneck(), decodeSerialized(), lockOverCall(), starvation(),
 		rateLimit(), slowTool(), slowServer(),
+		pipeFull(),
 	}
 }
 
