@@ -1,6 +1,10 @@
 package diagnose
 
-import "fmt"
+import (
+	"fmt"
+
+	"example.com/wedge/pacer"
+)
 
 // slowServer: all is well, only slower than the watchdog's patience.
 func slowServer() cause {
@@ -20,6 +24,8 @@ func slowServer() cause {
 				text += fmt.Sprintf("tokens arrive on %s, and the servers work on %d more that show none yet", count(r.n[fateMoving], "call"), r.n[fateServed])
 			case r.n[fateMoving] > 0:
 				text += "tokens arrive on " + ofAll(r.n[fateMoving], r.sides.Sent, "call")
+			case r.n[fateServed] > 0 && r.uncountedStreams() > 0:
+				text += "how many tokens the streams have had was not counted, but the decode engine has " + ofAll(r.n[fateServed], r.sides.Sent, "request") + " in its batch and produces tokens"
 			case r.n[fateServed] > 0:
 				text += "no call has a token to show yet, but the decode engine has " + ofAll(r.n[fateServed], r.sides.Sent, "request") + " in its batch and produces tokens: the model thinks"
 			default:
@@ -31,6 +37,17 @@ func slowServer() cause {
 			return []string{"raise watchdog.stall_after above the length of a call, if calls may be this long"}
 		},
 	}
+}
+
+// uncountedStreams counts the streams that are read by a client whose tokens nobody counts.
+func (r *reading) uncountedStreams() int {
+	n := 0
+	for i := range r.calls {
+		if c := &r.calls[i]; c.Stage == pacer.StageStream && c.Tokens == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func judgeSlowServer(r *reading, j *judgement) {
