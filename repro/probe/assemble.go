@@ -65,7 +65,7 @@ func (r *Report) apply(j judgement, p *prober) {
 		}
 		parts = append(parts, "At the end, "+r.Part.Sides.clientText()+".")
 	}
-	v.Summary = strings.Join(append(parts, j.why), " ")
+	v.Summary = strings.TrimSpace(strings.Join(append(parts, j.why), " "))
 }
 
 // unreachable is the judgement if nothing answered.

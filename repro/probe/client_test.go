@@ -153,3 +153,14 @@ func holdAfter(t *testing.T, target string, through int) holding {
 	})
 	return holding{"http://" + l.Addr().String()}
 }
+
+// closedPort is an address at which nobody listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}

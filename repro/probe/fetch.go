@@ -30,13 +30,14 @@ const (
 // fetcher sends the requests and counts them. It is safe for concurrent use.
 type fetcher struct {
 	client *http.Client
-	key    string // API key; in nothing that is shown
+	key    string        // API key; in nothing that is shown
+	within time.Duration // for an answer in full; 0: answerTimeMax, or dumpTimeMax
 	mu     sync.Mutex
 	made   map[string]int // by place, method and path
 }
 
-func newFetcher(key string) *fetcher {
-	return &fetcher{key: key, made: map[string]int{}, client: &http.Client{
+func newFetcher(key string, within time.Duration) *fetcher {
+	return &fetcher{key: key, within: within, made: map[string]int{}, client: &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: headerBytesMax,
 			DialContext: (&net.Dialer{Timeout: answerTimeMax}).DialContext,
@@ -57,6 +58,9 @@ type answer struct {
 // error. The error is one line, without the URL.
 func (f *fetcher) get(ctx context.Context, t Target, path string, bytesMax int64, within time.Duration) (answer, error) {
 	f.count(t, http.MethodGet, path)
+	if f.within > 0 {
+		within = f.within
+	}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	req, err := http.NewRequestWithContext(limited, http.MethodGet, t.at(path), nil)

@@ -27,7 +27,7 @@ type judgement struct {
 // system without stuck calls shows.
 func (p *prober) judge(v *diagnose.Verdict, s *Sides, facts []TargetFact) judgement {
 	for _, look := range []func(*diagnose.Verdict, *Sides, []TargetFact) (judgement, bool){
-		p.dead, p.refusing, p.held, p.stuck, p.unanswered, p.idle,
+		p.dead, p.refusing, p.held, p.silent, p.stuck, p.unanswered, p.idle,
 	} {
 		if j, ok := look(v, s, facts); ok {
 			return j
@@ -71,13 +71,15 @@ func (p *prober) dead(_ *diagnose.Verdict, s *Sides, facts []TargetFact) (judgem
 	}
 	j := judgement{finding: FoundDead, outcome: diagnose.Failed, layer: layer, cause: diagnose.CauseUnknown}
 	j.headline = "a server is dead or not reachable from here: " + lines[0]
-	j.why = strings.Join(lines, "; ") + "."
+	if len(lines) > 1 {
+		j.why = upper(strings.Join(lines[1:], "; ")) + "."
+	}
 	j.next = []string{
 		"look at the process and the end of its log at that address; if it runs, is the URL right, and reachable from this machine?",
 		"start it anew, then probe once more: requests that it had are lost, and whoever waits for them without a time limit waits for ever",
 	}
 	if p.reply.Answered() {
-		j.why += " Other servers still answer: " + p.reply.Text() + "."
+		j.why = strings.TrimSpace(j.why + " Other servers still answer: " + p.reply.Text() + ".")
 	}
 	return j, true
 }
@@ -123,9 +125,8 @@ func (p *prober) refusing(_ *diagnose.Verdict, s *Sides, _ []TargetFact) (judgem
 		of = fmt.Sprintf(" of %s that arrived", plural(int(d.arrived), "request"))
 	}
 	j.headline = fmt.Sprintf("the router refused %d%s in %s, most with status %s", int(n), of, span(time.Duration(to-from)), status)
-	j.why = upper(j.headline) + "."
 	if text := s.hasText(); text != "" {
-		j.why += " " + upper(text) + "."
+		j.why = upper(text) + "."
 	}
 	if s.Finished != nil {
 		j.why += fmt.Sprintf(" The engines finished %s meanwhile.", plural(*s.Finished, "request"))
@@ -172,6 +173,31 @@ func (p *prober) held(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement,
 	return j, true
 }
 
+// silent finds streams that the client still reads and the router does not have any more.
+func (p *prober) silent(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement, bool) {
+	n := s.Lost
+	if n < 2 || 2*n < s.StillStreams || s.RouterBy == byEngines {
+		return judgement{}, false
+	}
+	from, to := p.window()
+	j := judgement{finding: FoundSilent, outcome: diagnose.Wedged, layer: diagnose.LayerStream, cause: diagnose.CauseSilentStream}
+	j.headline = fmt.Sprintf("silent streams: %s an answer for %s or more, and %s now", plural(n, "call")+" of the client "+verb(n, "has read", "have read"), span(time.Duration(to-from)), s.hasNow())
+	j.why = fmt.Sprintf("The servers are done with %s of these streams, or have forgotten them, and the client has not had their end: nothing more will come on them. Without a limit on the time between tokens the client waits for ever, and so does whoever waits for the slots or workers that these calls hold.", countOf(n, s.StillStreams))
+	if p.reply.Answered() {
+		j.why += " " + upper(p.reply.Text()) + ": the servers are well, only these streams are lost."
+	}
+	j.next = adviceFor(&diagnose.Verdict{Cause: diagnose.CauseSilentStream, Next: v.Next})
+	return j, true
+}
+
+// countOf writes how many of a set.
+func countOf(n, all int) string {
+	if n == all {
+		return fmt.Sprintf("all %d", n)
+	}
+	return fmt.Sprintf("%d of %d", n, all)
+}
+
 // waitText says what the held calls do.
 func (s *Sides) waitText() string {
 	var parts []string
@@ -206,6 +232,9 @@ func (p *prober) stuck(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement
 		j.headline = fmt.Sprintf("%s, layer %s: %s", v.Outcome, v.Layer, p.workText(s))
 	}
 	j.next = append(j.next, adviceFor(v)...)
+	if p.reply != nil {
+		j.why += " " + upper(p.reply.Text()) + "."
+	}
 	return j, true
 }
 
@@ -239,11 +268,10 @@ func (p *prober) unanswered(_ *diagnose.Verdict, s *Sides, _ []TargetFact) (judg
 		return judgement{}, false
 	}
 	j := judgement{finding: FoundUnanswered, headline: p.reply.Text(), cause: diagnose.CauseUnknown, layer: diagnose.LayerRouter, outcome: diagnose.Failed}
-	j.why = upper(p.reply.Text()) + "."
 	switch {
 	case p.reply.TimedOut:
 		j.outcome = diagnose.Wedged
-		j.why += " Nothing else was seen to hold it up: " + p.workText(s) + "."
+		j.why = "Nothing else was seen to hold it up: " + p.workText(s) + "."
 		j.next = []string{
 			"probe once more with a longer --limit: is it slow, or does no answer come at all?",
 			"send the same request to an engine itself, past the router: if it is answered there, the router holds it",

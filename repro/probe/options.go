@@ -17,6 +17,9 @@ type Options struct {
 	Limit     time.Duration // of that request, on the servers' clock
 	Model     string        // of that request; empty: the first that the server lists
 	APIKey    string        // in nothing that is written; not sent to clients
+	// AnswerTime is how long one answer other than that of the request may take in full, on the machine's
+	// clock; 0 means 5 s, and 30 s for a goroutine dump.
+	AnswerTime time.Duration
 
 	// Say is told what is about to be done, a line at a time; nil: nobody listens.
 	Say func(line string)

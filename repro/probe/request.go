@@ -47,7 +47,7 @@ func (r *Reply) Text() string {
 	case r.TimedOut:
 		return fmt.Sprintf("%s had its first token after %s, %s in all, and no end until %s, and was given up", what, optional(r.FirstTokenS), plural(r.Events, "event"), secondsText(r.TookS))
 	case r.Status >= 300:
-		return fmt.Sprintf("%s was refused with HTTP status %d after %s: %s", what, r.Status, secondsText(r.TookS), r.Error)
+		return fmt.Sprintf("%s was refused with HTTP status %d after %s: %s", what, r.Status, secondsText(r.TookS), strings.TrimRight(r.Error, ". "))
 	}
 	return fmt.Sprintf("%s failed after %s: %s", what, secondsText(r.TookS), r.Error)
 }

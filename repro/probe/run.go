@@ -72,7 +72,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	p := &prober{o: o, fetch: newFetcher(o.APIKey), start: time.Now(), targets: append([]Target(nil), o.Targets...)}
+	p := &prober{o: o, fetch: newFetcher(o.APIKey, o.AnswerTime), start: time.Now(), targets: append([]Target(nil), o.Targets...)}
 	for _, t := range p.targets {
 		p.places = append(p.places, t.shown())
 	}

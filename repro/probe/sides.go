@@ -33,21 +33,37 @@ type Sides struct {
 	// Held is how many calls are out that the servers do not have: those that wait for a connection, and
 	// those that wait for response headers beyond what the servers have.
 	Held int `json:"held"`
+	// StillStreams are the calls that read one answer all the time, and Lost how many of them are more
+	// than what the servers had at the end.
+	StillStreams int `json:"still_streams"`
+	Lost         int `json:"lost"`
 }
+
+// byEngines is what RouterBy says where no router is seen.
+const byEngines = "the engines' queues and batches"
 
 // readSides counts.
 func (p *prober) readSides() Sides {
 	s := Sides{Clients: len(p.clients), ByStage: map[string]int{}}
-	var stages [pacer.StageCount]int
+	var stages [pacer.StageCount]int // of all calls, but for those that wait: of those that wait throughout
 	for _, c := range p.clients {
 		_, _, before := c.first.sentCalls()
 		_, _, now := c.now().sentCalls()
 		s.CallsBefore, s.Calls = s.CallsBefore+before, s.Calls+now
 		s.Still, s.Ended, s.Begun = s.Still+c.still, s.Ended+c.ended, s.Begun+c.begun
 		for i, n := range c.now().byStage {
-			stages[i] += n
 			if n > 0 {
 				s.ByStage[pacer.Stage(i).String()] += n
+			}
+		}
+		for i := range c.now().calls {
+			one := &c.now().calls[i]
+			streaming := one.stage == pacer.StageStream || one.stage == pacer.StageFirstToken
+			if streaming || one.since > 0 {
+				stages[one.stage] += one.weight
+			}
+			if streaming && one.since > 0 {
+				s.StillStreams += one.weight
 			}
 		}
 	}
@@ -61,6 +77,7 @@ func (p *prober) readSides() Sides {
 	if s.Router != nil {
 		room := max(0, s.RouterMost-stages[pacer.StageFirstToken]-stages[pacer.StageStream])
 		s.Held = stages[pacer.StageConnect] + max(0, stages[pacer.StageHeaders]-room)
+		s.Lost = max(0, s.StillStreams-*s.Router)
 	}
 	return s
 }
@@ -85,7 +102,7 @@ func (p *prober) serverSide(s *Sides) {
 			s.RouterLeast, s.RouterMost = n, n
 		}
 		s.Router, s.RouterLeast, s.RouterMost = &n, min(s.RouterLeast, n), max(s.RouterMost, n)
-		s.RouterBy = "the engines' queues and batches"
+		s.RouterBy = byEngines
 		if _, router := p.readings[i].value(harness.GaugeRouterInFlight); router {
 			s.RouterBy = "the router's metrics"
 		}
@@ -98,11 +115,14 @@ func (p *prober) serverSide(s *Sides) {
 
 // hasWho names who has the requests on the servers' side.
 func (s *Sides) hasWho() string {
-	if s.RouterBy == "the engines' queues and batches" {
+	if s.RouterBy == byEngines {
 		return "the engines have"
 	}
 	return "the router has"
 }
+
+// hasNow says how many requests the servers had at the end.
+func (s *Sides) hasNow() string { return s.hasWho() + " " + plural(*s.Router, "request") }
 
 // hasText says how many requests the servers have.
 func (s *Sides) hasText() string {

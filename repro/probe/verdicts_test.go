@@ -3,7 +3,6 @@
 package probe_test
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +26,10 @@ func want(t *testing.T, r *probe.Report, f probe.Finding, o diagnose.Outcome, l 
 
 func streams(n int) func(string) bool {
 	return func(dump string) bool { return strings.Count(dump, "net/http.(*bodyEOFSignal).Read(") >= n }
+}
+
+func headers(n int) func(string) bool {
+	return func(dump string) bool { return strings.Count(dump, "net/http.(*persistConn).roundTrip(") >= n }
 }
 
 func TestHealthyUnderLoad(t *testing.T) {
@@ -73,9 +76,9 @@ func TestDeadEngine(t *testing.T) {
 }
 
 func TestHungDecode(t *testing.T) {
-	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang, from: 20s}"})
+	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang}"})
 	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 4000}.start(t)
-	until(t, client, streams(20))
+	until(t, client, headers(20))
 	o := options(t, router, prefill, decode, client)
 	r := run(t, o)
 	if !r.Verdict.Outcome.Hang() {
@@ -104,23 +107,12 @@ func TestRouterLogAlone(t *testing.T) {
 }
 
 func TestServersOnly(t *testing.T) {
-	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang, from: 20s}"})
+	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang}"})
 	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 4000}.start(t)
-	until(t, client, streams(20))
+	until(t, client, headers(20))
 	o := options(t, router, prefill, decode)
 	o.Request = false
 	if r := run(t, o); !r.Verdict.Outcome.Hang() {
 		t.Errorf("%s, want a hang", r.Verdict.Outcome)
 	}
-}
-
-// closedPort is an address at which nobody listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
 }
