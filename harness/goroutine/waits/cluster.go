@@ -8,6 +8,8 @@ type cluster struct {
 	// live are goroutines that go on and are near: a child, the starter, one
 	// with the same receiver.
 	live []int32
+	// explained says that a finding about slots has it already.
+	explained bool
 }
 
 // A forest joins goroutines into clusters.
@@ -55,6 +57,8 @@ type analyzer struct {
 	// wild is one that goes on and is near no cluster, so that it may wake
 	// anybody; -1 for none.
 	wild int32
+	// companions has what a HTTP/2 caller waits for, by the goroutine that serves it.
+	companions map[int32]FindingClass
 }
 
 func (z *analyzer) shape(i int32) *shape { return &z.b.groups[z.facts[i].group].shape }

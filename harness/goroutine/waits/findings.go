@@ -25,6 +25,9 @@ func (z *analyzer) findClusters() {
 	var troubles []trouble
 	for k := range z.clusters {
 		c := &z.clusters[k]
+		if c.explained {
+			continue
+		}
 		s := z.sortMembers(c.members)
 		class, confidence, because := z.classify(&s)
 		near, certain := z.waker(c), class == ABBA && confidence >= byReceiver || class == NilChannel || len(s.forever) == len(c.members)
@@ -127,12 +130,21 @@ func (z *analyzer) where(i int32) string {
 
 // text is the sentence of a finding: how many, where, what for.
 func (z *analyzer) text(t *trouble) string {
+	text := explain[t.finding.Class] + ": " + strings.Join(z.parts(t.members, t.groups), ", ")
+	if t.clusters > 1 {
+		text += fmt.Sprintf(" (%d separate cases)", t.clusters)
+	}
+	return text
+}
+
+// parts says how many of the members wait for what at which place, the most first.
+func (z *analyzer) parts(members, groups []int32) []string {
 	var parts []string
 	counts := map[int32]int{}
-	for _, i := range t.members {
+	for _, i := range members {
 		counts[z.facts[i].group] += int(z.facts[i].count)
 	}
-	groups := slices.Clone(t.groups)
+	groups = slices.Clone(groups)
 	slices.SortStableFunc(groups, func(x, y int32) int { return cmp.Compare(counts[y], counts[x]) })
 	for k, g := range groups {
 		if k == partsMax {
@@ -146,11 +158,7 @@ func (z *analyzer) text(t *trouble) string {
 		}
 		parts = append(parts, fmt.Sprintf("%d %s for %s at %s", counts[g], verb, grp.shape.waits, grp.place()))
 	}
-	text := explain[t.finding.Class] + ": " + strings.Join(parts, ", ")
-	if t.clusters > 1 {
-		text += fmt.Sprintf(" (%d separate cases)", t.clusters)
-	}
-	return text
+	return parts
 }
 
 // partsMax bounds the places that one sentence names.

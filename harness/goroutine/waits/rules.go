@@ -20,6 +20,9 @@ type rule struct {
 	role  role
 	// inmost asks that only plumbing is further in.
 	inmost bool
+	// finding is what such waits are called if they do not end, empty for those that only
+	// stand in relation to others.
+	finding FindingClass
 	// addressed says that the first word of call is the object's address.
 	addressed bool
 }
@@ -45,25 +48,25 @@ var rules = []rule{
 	{call: "puddle/v2.(*Pool[...]).acquire", class: ProgramEnding, kind: Pool, waits: "a resource of a puddle pool", role: slot, addressed: true},
 
 	// Timers.
-	{call: "rate.(*Limiter).wait", class: SelfEnding, kind: Timer, waits: "the rate limiter's timer"},
+	{call: "rate.(*Limiter).wait", class: SelfEnding, kind: Timer, waits: "the rate limiter's timer", finding: RateLimit},
 	{call: "time.Sleep", class: SelfEnding, kind: Timer, waits: "a sleep to end"},
 
 	// HTTP clients.
-	{call: "net/http.(*Transport).getConn", class: PeerEnding, kind: Pool, waits: "a connection: a dial, or one of MaxConnsPerHost", role: slot},
-	{call: "net/http.(*persistConn).roundTrip", class: PeerEnding, kind: Conn, waits: "the response header"},
+	{call: "net/http.(*Transport).getConn", class: PeerEnding, kind: Pool, waits: "a connection: a dial, or one of MaxConnsPerHost", role: slot, finding: HTTPPool},
+	{call: "net/http.(*persistConn).roundTrip", class: PeerEnding, kind: Conn, waits: "the response header", finding: HTTPHeaders},
 	{call: "net/http.(*persistConn).readLoop", class: AtRest, kind: Conn, waits: "a connection's next bytes, for its users"},
 	{call: "net/http.(*persistConn).writeLoop", state: "select", class: AtRest, kind: Conn, waits: "a connection's next request"},
-	{call: "net/http.(*persistConn).Read", under: "net/http.(*body).Read", class: PeerEnding, kind: Conn, waits: "the next bytes of a response body"},
-	{call: "http2clientStream).awaitFlowControl", class: PeerEnding, kind: Conn, waits: "the peer's flow-control window"},
-	{call: "http2.(*clientStream).awaitFlowControl", class: PeerEnding, kind: Conn, waits: "the peer's flow-control window"},
-	{call: "net/http.(*http2ClientConn).awaitOpenSlotForStreamLocked", class: PeerEnding, kind: Pool, waits: "a stream slot of a HTTP/2 connection"},
-	{call: "http2.(*ClientConn).awaitOpenSlotForStreamLocked", class: PeerEnding, kind: Pool, waits: "a stream slot of a HTTP/2 connection"},
-	{call: "net/http.(*http2clientStream).writeRequest", state: "select", class: PeerEnding, kind: Conn, waits: "the answer to a HTTP/2 request"},
-	{call: "http2.(*clientStream).writeRequest", state: "select", class: PeerEnding, kind: Conn, waits: "the answer to a HTTP/2 request"},
-	{call: "net/http.(*http2ClientConn).roundTrip", state: "select", class: PeerEnding, kind: Conn, waits: "a HTTP/2 slot, window or answer"},
-	{call: "http2.(*ClientConn).roundTrip", state: "select", class: PeerEnding, kind: Conn, waits: "a HTTP/2 slot, window or answer"},
-	{call: "net/http.(*http2pipe).Read", class: PeerEnding, kind: Conn, waits: "the next bytes of a HTTP/2 body"},
-	{call: "http2.(*pipe).Read", class: PeerEnding, kind: Conn, waits: "the next bytes of a HTTP/2 body"},
+	{call: "net/http.(*persistConn).Read", under: "net/http.(*body).Read", class: PeerEnding, kind: Conn, waits: "the next bytes of a response body", finding: StreamStall},
+	{call: "http2clientStream).awaitFlowControl", class: PeerEnding, kind: Conn, waits: "the peer's flow-control window", finding: DeadConnection},
+	{call: "http2.(*clientStream).awaitFlowControl", class: PeerEnding, kind: Conn, waits: "the peer's flow-control window", finding: DeadConnection},
+	{call: "net/http.(*http2ClientConn).awaitOpenSlotForStreamLocked", class: PeerEnding, kind: Pool, waits: "a stream slot of a HTTP/2 connection", finding: HTTPPool},
+	{call: "http2.(*ClientConn).awaitOpenSlotForStreamLocked", class: PeerEnding, kind: Pool, waits: "a stream slot of a HTTP/2 connection", finding: HTTPPool},
+	{call: "net/http.(*http2clientStream).writeRequest", state: "select", class: PeerEnding, kind: Conn, waits: "the answer to a HTTP/2 request", finding: HTTPHeaders},
+	{call: "http2.(*clientStream).writeRequest", state: "select", class: PeerEnding, kind: Conn, waits: "the answer to a HTTP/2 request", finding: HTTPHeaders},
+	{call: "net/http.(*http2ClientConn).roundTrip", state: "select", class: PeerEnding, kind: Conn, waits: "a HTTP/2 slot, window or answer", finding: HTTPHeaders},
+	{call: "http2.(*ClientConn).roundTrip", state: "select", class: PeerEnding, kind: Conn, waits: "a HTTP/2 slot, window or answer", finding: HTTPHeaders},
+	{call: "net/http.(*http2pipe).Read", class: PeerEnding, kind: Conn, waits: "the next bytes of a HTTP/2 body", finding: StreamStall},
+	{call: "http2.(*pipe).Read", class: PeerEnding, kind: Conn, waits: "the next bytes of a HTTP/2 body", finding: StreamStall},
 	{call: "http2clientConnReadLoop).run", state: "IO wait", class: AtRest, kind: Conn, waits: "a connection's next bytes, for its users"},
 	{call: "http2.(*clientConnReadLoop).run", state: "IO wait", class: AtRest, kind: Conn, waits: "a connection's next bytes, for its users"},
 	{call: "http2ClientConn).readLoop", state: "IO wait", class: AtRest, kind: Conn, waits: "a connection's next bytes, for its users"},
@@ -72,25 +75,25 @@ var rules = []rule{
 	{call: "http2serverConn).readFrames", class: AtRest, kind: Conn, waits: "a client's next frame"},
 	{call: "http2.(*serverConn).serve", state: "select", class: AtRest, kind: Conn, waits: "a client's next frame"},
 	{call: "http2serverConn).serve", state: "select", class: AtRest, kind: Conn, waits: "a client's next frame"},
-	{call: "internal/poll.(*pollDesc).waitWrite", class: PeerEnding, kind: Conn, waits: "the peer to take what is written"},
-	{call: "internal/poll.(*FD).Write", state: "IO wait", class: PeerEnding, kind: Conn, waits: "the peer to take what is written"},
+	{call: "internal/poll.(*pollDesc).waitWrite", class: PeerEnding, kind: Conn, waits: "the peer to take what is written", finding: DeadConnection},
+	{call: "internal/poll.(*FD).Write", state: "IO wait", class: PeerEnding, kind: Conn, waits: "the peer to take what is written", finding: DeadConnection},
 
 	// gRPC.
-	{call: "grpc.(*pickerWrapper).pick", class: PeerEnding, kind: Pool, waits: "a gRPC connection that is ready"},
-	{call: "transport.(*recvBufferReader).readClient", class: PeerEnding, kind: Conn, waits: "the next message of a gRPC stream"},
-	{call: "transport.(*recvBufferReader).Read", class: PeerEnding, kind: Conn, waits: "the next message of a gRPC stream"},
-	{call: "transport.(*Stream).waitOnHeader", class: PeerEnding, kind: Conn, waits: "the header of a gRPC stream"},
-	{call: "transport.(*ClientStream).waitOnHeader", class: PeerEnding, kind: Conn, waits: "the header of a gRPC stream"},
-	{call: "transport.(*writeQuota).get", class: PeerEnding, kind: Conn, waits: "the peer's flow-control window"},
+	{call: "grpc.(*pickerWrapper).pick", class: PeerEnding, kind: Pool, waits: "a gRPC connection that is ready", finding: HTTPPool},
+	{call: "transport.(*recvBufferReader).readClient", class: PeerEnding, kind: Conn, waits: "the next message of a gRPC stream", finding: StreamStall},
+	{call: "transport.(*recvBufferReader).Read", class: PeerEnding, kind: Conn, waits: "the next message of a gRPC stream", finding: StreamStall},
+	{call: "transport.(*Stream).waitOnHeader", class: PeerEnding, kind: Conn, waits: "the header of a gRPC stream", finding: HTTPHeaders},
+	{call: "transport.(*ClientStream).waitOnHeader", class: PeerEnding, kind: Conn, waits: "the header of a gRPC stream", finding: HTTPHeaders},
+	{call: "transport.(*writeQuota).get", class: PeerEnding, kind: Conn, waits: "the peer's flow-control window", finding: DeadConnection},
 	{call: "transport.(*controlBuffer).get", class: AtRest, kind: Conn, waits: "frames to send on a gRPC connection"},
 	{call: "transport.(*http2Client).reader", state: "IO wait", class: AtRest, kind: Conn, waits: "a gRPC connection's next frame"},
 	{call: "transport.(*http2Client).keepalive", class: AtRest, kind: Timer, waits: "the keep-alive timer of a gRPC connection"},
 	{call: "grpcsync.(*CallbackSerializer).run", class: AtRest, kind: Channel, waits: "callbacks to run"},
 
 	// Child processes.
-	{call: "os/exec.(*Cmd).awaitGoroutines", class: PeerEnding, kind: Pipe, waits: "the pipe of a child that has ended: somebody else holds it open"},
-	{call: "os.(*Process).wait", class: PeerEnding, kind: Child, waits: "a child process to end"},
-	{call: "os.(*Process).Wait", class: PeerEnding, kind: Child, waits: "a child process to end"},
+	{call: "os/exec.(*Cmd).awaitGoroutines", class: PeerEnding, kind: Pipe, waits: "the pipe of a child that has ended: somebody else holds it open", finding: ExecPipe},
+	{call: "os.(*Process).wait", class: PeerEnding, kind: Child, waits: "a child process to end", finding: ExecWait},
+	{call: "os.(*Process).Wait", class: PeerEnding, kind: Child, waits: "a child process to end", finding: ExecWait},
 	{call: "os/exec.(*Cmd).writerDescriptor.func1", class: PeerEnding, kind: Pipe, waits: "the output of a child process"},
 	{call: "os.(*File).Write", class: PeerEnding, kind: Pipe, waits: "the other end of a pipe to read"},
 	{call: "os.(*File).Read", class: PeerEnding, kind: Pipe, waits: "input from a file, pipe or terminal"},
@@ -143,6 +146,19 @@ func (r *rule) matches(g *goroutine.Goroutine, i, place int) bool {
 	}
 	for k := i + 1; k < len(g.Frames); k++ {
 		if isFunc(g.Frames[k].Func, r.under) {
+			return true
+		}
+	}
+	return false
+}
+
+// pools are the packages that hand out slots and connections.
+var pools = []string{"golang.org/x/sync/errgroup.", "database/sql.", "net/http.", "golang.org/x/net/http2.", "github.com/jackc/"}
+
+// isPool reports whether a function belongs to one.
+func isPool(name string) bool {
+	for _, p := range pools {
+		if strings.HasPrefix(name, p) {
 			return true
 		}
 	}

@@ -25,6 +25,8 @@ type shape struct {
 	writer bool
 	// entry says that the wait is in the function of the go statement itself.
 	entry bool
+	// finding is what many of such waits are called.
+	finding FindingClass
 	// companion says that the goroutine serves another one's call.
 	companion bool
 }
@@ -65,19 +67,32 @@ func (s *shape) byFrames(g *goroutine.Goroutine) {
 	for i := range g.Frames {
 		for k := range rules {
 			if r := &rules[k]; r.matches(g, i, s.place) {
-				s.apply(r, i)
+				s.apply(r, g.Frames, i)
 				return
 			}
 		}
 	}
 }
 
-func (s *shape) apply(r *rule, frame int) {
-	s.class, s.waits, s.role = r.class, r.waits, r.role
+func (s *shape) apply(r *rule, frames []goroutine.Frame, frame int) {
+	s.class, s.waits, s.role, s.finding = r.class, r.waits, r.role, r.finding
+	if r.role == slot {
+		s.slotPlace(frames, frame)
+	}
 	if r.kind != "" && (s.kind != r.kind || s.address < 0) {
 		s.kind, s.address, s.back = r.kind, -1, 0
 		if r.addressed {
 			s.address = frame
+		}
+	}
+}
+
+// slotPlace moves the place of a wait for a slot to the caller of the pool.
+func (s *shape) slotPlace(frames []goroutine.Frame, frame int) {
+	for i := frame + 1; i < len(frames); i++ {
+		if !isPlumbing(frames[i].Func) && !isPool(frames[i].Func) {
+			s.place = i
+			return
 		}
 	}
 }

@@ -1,0 +1,251 @@
+package waits
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A pool is something that hands out slots, and who waits for one.
+type pool struct {
+	object  int32
+	waiters []int32
+	groups  []int32
+	// holders are those who are inside the code that a waiter would go on with:
+	// they have a slot, as far as one can tell.
+	holders []int32
+	by      string // the function that told the holders
+}
+
+// findPools lists the pools with waiters: one for each object.
+func (z *analyzer) findPools() []pool {
+	var pools []pool
+	index := map[int32]int{}
+	for i := range z.facts {
+		o := z.objectOf[i]
+		if o < 0 || z.shape(int32(i)).role != slot || z.facts[i].flags&resting != 0 {
+			continue
+		}
+		k, ok := index[o]
+		if !ok {
+			k = len(pools)
+			index[o] = k
+			pools = append(pools, pool{object: o})
+		}
+		p := &pools[k]
+		p.waiters = append(p.waiters, int32(i))
+		if g := z.facts[i].group; !slices.Contains(p.groups, g) {
+			p.groups = append(p.groups, g)
+		}
+	}
+	for k := range pools {
+		z.findSlotHolders(&pools[k])
+	}
+	return pools
+}
+
+// findSlotHolders looks for goroutines that are inside the function that waits for
+// a slot, but not at that place; else inside its caller, and so on outwards. They
+// went past the wait, so they have a slot.
+func (z *analyzer) findSlotHolders(p *pool) {
+	for depth := range holderDepthMax {
+		for _, g := range p.groups {
+			frame := z.b.groups[g].shape.place + depth
+			if frame < 0 || frame >= len(z.b.groups[g].frames) {
+				continue
+			}
+			name := z.b.groups[g].frames[frame].Func
+			if isPlumbing(name) || name == "main.main" || strings.HasPrefix(name, "testing.") || depth > 0 && isEntry(z.b.groups[g].frames[frame+1:]) {
+				continue // the last says only that they are alike
+			}
+			p.holders, p.by = z.inside(name, p), name
+			if len(p.holders) > 0 {
+				return
+			}
+		}
+	}
+}
+
+// holderDepthMax is how many calls outwards holders are looked for.
+const holderDepthMax = 4
+
+// inside lists those with the function on their stack who do not wait in the pool.
+func (z *analyzer) inside(name string, p *pool) []int32 {
+	has := make([]bool, len(z.b.groups))
+	for k, g := range z.b.groups {
+		for f := range g.frames {
+			if g.frames[f].Func == name && !slices.Contains(p.groups, int32(k)) {
+				has[k] = true
+			}
+		}
+	}
+	var list []int32
+	for i := range z.facts {
+		if has[z.facts[i].group] && z.shape(int32(i)).role != dumper {
+			list = append(list, int32(i))
+		}
+	}
+	return list
+}
+
+// findSlots makes findings of the pools.
+func (z *analyzer) findSlots() {
+	for _, p := range z.findPools() {
+		z.judgePool(&p)
+	}
+}
+
+// judgePool asks what the holders wait for: the same slots, a lock, the outside.
+func (z *analyzer) judgePool(p *pool) {
+	object := &z.a.Objects[p.object]
+	for _, h := range p.holders[:min(len(p.holders), holdersMax)] {
+		object.Holders = append(object.Holders, Holder{z.facts[h].id, byOwner, "it is inside " + p.by + ", past the wait for a slot"})
+	}
+	f := Finding{Class: SlotExhausted, Confidence: 0.6, Objects: []int{int(p.object)}}
+	nested, locked, live := z.sortHolders(p)
+	var stuckMembers bool
+	switch {
+	case object.Kind == Pool && strings.Contains(z.b.groups[p.groups[0]].shape.waits, "database/sql"):
+		f.Class = SQLPool
+		f.Because = z.openSQL()
+	case len(nested) > 0:
+		f.Class, stuckMembers = SlotNested, live < 0
+		f.Because = fmt.Sprintf("%d that wait for a slot have one already, or work for one that has", len(nested))
+	case len(p.holders) == 0 && object.Kind == Semaphore:
+		f.Class, f.Confidence = SlotLeaked, byElimination
+		f.Because = "nobody in the dump is inside the code that follows on the wait"
+	case len(locked) > 0 && len(locked) == len(p.holders):
+		f.Class, f.Confidence, f.Because = z.judgeLocked(p, locked)
+		stuckMembers = f.Class == SlotLockCycle
+	}
+	if live >= 0 && f.Because == "" {
+		f.Because = fmt.Sprintf("%d of %d holders go on, such as goroutine %d (%s)", z.countLive(p.holders), len(p.holders), z.facts[live].id, z.where(live))
+	}
+	z.addPool(p, f, stuckMembers)
+}
+
+// sortHolders lists the waiters that have a slot already, the holders that wait
+// for a lock, and one holder that goes on, -1 for none.
+func (z *analyzer) sortHolders(p *pool) (nested, locked []int32, live int32) {
+	live = -1
+	holds := map[int64]bool{}
+	for _, h := range p.holders {
+		holds[z.facts[h].id] = true
+		switch {
+		case isLock(z.shape(h).kind) && z.class(h) == ProgramEnding:
+			locked = append(locked, h)
+		case live < 0 && (z.goesOn(h) || z.class(h) == AtRest):
+			live = h
+		}
+	}
+	for _, w := range p.waiters {
+		if holds[z.facts[w].parent] || z.twice(z.facts[w].group) {
+			nested = append(nested, w)
+		}
+	}
+	return nested, locked, live
+}
+
+func (z *analyzer) countLive(list []int32) int {
+	n := 0
+	for _, i := range list {
+		if z.goesOn(i) || z.class(i) == AtRest {
+			n++
+		}
+	}
+	return n
+}
+
+// twice reports whether the function that waits is on the stack once more: its
+// outer call has a slot.
+func (z *analyzer) twice(group int32) bool {
+	g := z.b.groups[group]
+	if g.shape.place < 0 {
+		return false
+	}
+	name := g.frames[g.shape.place].Func
+	for i := g.shape.place + 1; i < len(g.frames); i++ {
+		if g.frames[i].Func == name {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeLocked is for holders that all wait for locks: a cycle if one of those
+// that wait for a slot holds the lock.
+func (z *analyzer) judgeLocked(p *pool, locked []int32) (FindingClass, float64, string) {
+	for _, l := range locked {
+		for _, w := range p.waiters {
+			if o := z.objectOf[l]; o >= 0 && z.heldBy(o, w) > 0 {
+				return SlotLockCycle, byReceiver, fmt.Sprintf("goroutine %d, which waits for a slot, is inside a method of the owner of the lock that goroutine %d, which has one, waits for", z.facts[w].id, z.facts[l].id)
+			}
+		}
+	}
+	for _, l := range locked {
+		if o := z.objectOf[l]; o < 0 || len(z.a.Objects[o].Holders) > 0 {
+			return SlotExhausted, byElimination, "all holders wait for a lock"
+		}
+	}
+	if z.wild >= 0 {
+		return SlotExhausted, byElimination, "all holders wait for a lock, and who has that is not printed"
+	}
+	return SlotLockCycle, byElimination, "all holders wait for a lock, and only those that wait for a slot are left to hold it"
+}
+
+// openSQL says how many transactions and queries keep a connection: database/sql
+// starts a goroutine for each.
+func (z *analyzer) openSQL() string {
+	var tx, rows int
+	for _, g := range z.b.groups {
+		for i := range g.frames {
+			switch {
+			case isFunc(g.frames[i].Func, "database/sql.(*Tx).awaitDone"):
+				tx += g.size
+			case isFunc(g.frames[i].Func, "database/sql.(*Rows).awaitDone"):
+				rows += g.size
+			}
+		}
+	}
+	return fmt.Sprintf("%s and %s are open, and each keeps a connection", plural(tx, "transaction"), plural(rows, "query"))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if what == "query" {
+		return fmt.Sprintf("%d queries", n)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// addPool writes the finding down and marks its waiters as explained.
+func (z *analyzer) addPool(p *pool, f Finding, isStuck bool) {
+	t := trouble{finding: f, members: slices.Clone(p.waiters)}
+	t.members = append(t.members, p.holders...)
+	slices.Sort(t.members)
+	t.groups = z.groupsOf(t.members)
+	for _, i := range t.members {
+		f.Members = append(f.Members, z.facts[i].id)
+		if isStuck {
+			z.facts[i].flags |= stuck
+		}
+		if k := z.facts[i].cluster; k >= 0 {
+			z.clusters[k].explained = true
+		}
+	}
+	f.Text = z.poolText(p, f.Class)
+	z.a.Findings = append(z.a.Findings, f)
+}
+
+// poolText says how many wait, how many hold, and what those wait for.
+func (z *analyzer) poolText(p *pool, class FindingClass) string {
+	waiting := trouble{finding: Finding{Class: class}, members: p.waiters, groups: p.groups}
+	text := z.text(&waiting)
+	if len(p.holders) == 0 {
+		return text + "; no holder is in the dump"
+	}
+	holding := z.parts(p.holders, z.groupsOf(p.holders))
+	return text + fmt.Sprintf("; of %s, ", plural(len(p.holders), "holder")) + strings.Join(holding, ", ")
+}
