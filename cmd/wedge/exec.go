@@ -141,6 +141,7 @@ func (f *execFlags) execute(ctx context.Context, cmd *cobra.Command, s *repro.Sc
 			fmt.Fprintf(cmd.ErrOrStderr(), "wedge: serving %s, seed %d, at %s; %s\n", s.Name, s.Seed, at.BaseURL, evidenceIn(o.Out))
 		}
 	}
+	o.Running = func(kill func()) { beforeExit(cmd.Context(), kill) }
 	return guest.Run(ctx, s, o)
 }
 

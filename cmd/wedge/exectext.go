@@ -203,7 +203,7 @@ func (p *page) dump(d *guest.Dump) {
 		p.b.WriteString(p.wrap("  ", plainText(fmt.Sprintf("No dump (%s): %s", d.From, d.Err))))
 		return
 	}
-	text := fmt.Sprintf("%d goroutines, by %s, at %s", d.Goroutines, d.From, d.At)
+	text := fmt.Sprintf("%d goroutines, by %s, at %s", d.Goroutines, d.From, seconds(d.AtS))
 	if d.File != "" {
 		text += ", in " + d.File
 	}

@@ -45,7 +45,8 @@ func (e *exitError) Error() string {
 func (e *exitError) Unwrap() error { return e.err }
 
 func main() {
-	ctx, cancel := context.WithCancel(context.Background())
+	last := &lastRites{}
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), lastRitesKey{}, last))
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -53,6 +54,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "wedge: interrupted; what is under way is being brought to its end (once more ends wedge at once)")
 		cancel()
 		<-signals
+		last.perform()
 		os.Exit(exitInterrupted)
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))

@@ -4,6 +4,9 @@ import (
 	"example.com/wedge/repro/diagnose"
 )
 
+// noRequest is for a harness that has not found the servers, by the looks of it.
+const noRequest = "see whether the harness asks these servers at all: its client must take the base URL from OPENAI_BASE_URL; --url-env NAME sets another variable"
+
 // next says what to try, to somebody whose own harness it is: what the diagnosis advises is about the
 // fields of a scenario's pacer and policy.
 func (j *judge) next(v *diagnose.Verdict) []string {
@@ -35,7 +38,11 @@ func (j *judge) next(v *diagnose.Verdict) []string {
 		},
 	}
 	if v.Layer == diagnose.LayerHarness {
-		return j.aboutDumps()
+		out := j.aboutDumps()
+		if n := j.g.table.counts(); n.Requests == 0 && len(n.Elsewhere) == 0 {
+			out = append([]string{noRequest}, out...)
+		}
+		return out
 	}
 	if own := advice[v.Cause]; own != nil {
 		return own

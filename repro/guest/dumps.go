@@ -20,10 +20,10 @@ import (
 
 // Dump is what a goroutine dump of the harness tells.
 type Dump struct {
-	From       string `json:"from"` // how it was had
-	At         string `json:"at"`   // of the run's clock
-	File       string `json:"file"` // within the evidence; empty without any
-	Goroutines int    `json:"goroutines"`
+	From       string  `json:"from"` // how it was had
+	AtS        float64 `json:"at_s"` // of the run's clock
+	File       string  `json:"file"` // within the evidence; empty without any
+	Goroutines int     `json:"goroutines"`
 	// Analysis is what they wait for, and why; nil if there is none to read.
 	Analysis *waits.Analysis `json:"-"`
 	Outcome  string          `json:"outcome,omitempty"`
@@ -93,10 +93,10 @@ func (d *dumps) take(now *harness.Evidence) {
 	from := goroutinesOf(d.g.o.PprofURL)
 	text, err := d.fetch(from)
 	if err != nil {
-		d.latest = &Dump{From: from, At: now.At.String(), Err: err.Error()}
+		d.latest = &Dump{From: from, AtS: now.At.Seconds(), Err: err.Error()}
 		return
 	}
-	d.read(from, now.At.String(), harness.StallDir(now.Episode)+"/"+harness.GoroutinesText, text)
+	d.read(from, now.At.Seconds(), harness.StallDir(now.Episode)+"/"+harness.GoroutinesText, text)
 }
 
 func (d *dumps) fetch(from string) ([]byte, error) {
@@ -122,8 +122,8 @@ func (d *dumps) fetch(from string) ([]byte, error) {
 }
 
 // read reads a dump and keeps it.
-func (d *dumps) read(from, at, file string, text []byte) {
-	out := &Dump{From: from, At: at}
+func (d *dumps) read(from string, atS float64, file string, text []byte) {
+	out := &Dump{From: from, AtS: atS}
 	d.latest = out
 	if d.g.bundle != nil {
 		out.File = file
@@ -150,7 +150,7 @@ func (d *dumps) read(from, at, file string, text []byte) {
 // quit has the harness dump its goroutines and end, if it is a Go program. It is given up anyhow.
 func (d *dumps) quit() {
 	c := d.g.child
-	at := d.g.w.Now().String()
+	at := d.g.w.Now().Seconds()
 	if _, err := buildinfo.ReadFile(c.cmd.Path); err != nil {
 		d.failed(at, "it is no Go program, and SIGQUIT would tell nothing")
 		return
@@ -172,8 +172,8 @@ func (d *dumps) quit() {
 }
 
 // failed notes why there is no dump by SIGQUIT, unless there is one by other means.
-func (d *dumps) failed(at, why string) {
+func (d *dumps) failed(atS float64, why string) {
 	if d.latest == nil || d.latest.Err != "" {
-		d.latest = &Dump{From: "SIGQUIT", At: at, Err: why}
+		d.latest = &Dump{From: "SIGQUIT", AtS: atS, Err: why}
 	}
 }

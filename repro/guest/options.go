@@ -54,6 +54,9 @@ type Options struct {
 
 	// Started is told, before the harness runs, where the servers are. nil: nobody is.
 	Started func(Servers)
+	// Running is given, once the harness runs, what kills all of its process group at once: for a program that
+	// is about to end without waiting for Run. nil: nobody is.
+	Running func(kill func())
 	// Watch is given a function that tells how the run goes, until Run returns. nil: nobody is.
 	Watch func(func() Progress)
 }

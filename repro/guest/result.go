@@ -168,27 +168,29 @@ func (g *session) storm(r *Result) (is bool, cause diagnose.Cause, layer diagnos
 	return 2*(t.Attempts429+t.Attempts503) > t.AttemptsStatus, diagnose.CauseRetryStorm, diagnose.LayerPacer
 }
 
-// whole words the verdict of a run in which nothing stalled.
+// whole words the verdict of a run in which nothing was stuck.
 func (g *session) whole(r *Result) {
 	v := &r.Verdict
-	n := &r.Seen
-	counts := fmt.Sprintf("%d requests for %d calls, %d answered in full, %d refused, %d cut off by the servers, %d left by the client, after %s",
-		n.Requests, n.Calls, n.Completed, n.Refused, n.Cut, n.Left, seconds(instant(r.EndedAt)))
 	switch {
 	case v.Outcome == diagnose.Storming:
-		v.Summary = fmt.Sprintf("Refused requests were sent again and again until the harness gave up: %s. It ended with %s.", counts, r.Child.Status)
+		v.Summary = fmt.Sprintf("Refused requests were sent again and again until the harness gave up: %d requests for %d calls, of which %d were refused and %d answered in full. It ended with %s.",
+			r.Seen.Requests, r.Seen.Calls, r.Seen.Refused, r.Seen.Completed, r.Child.Status)
 	case r.Ended == diagnose.EndedByItself:
 		v.Outcome, v.Layer, v.Cause = v.FinalOutcome, diagnose.LayerNone, diagnose.CauseNone
-		v.Summary = fmt.Sprintf("The harness ended by itself (%s): %s.", r.Child.Status, counts)
+		v.Summary = fmt.Sprintf("The harness ended by itself (%s).", r.Child.Status)
 		if r.Stalls == 0 {
 			v.Summary += " Nothing stalled."
 		}
 	default:
 		v.Outcome, v.Layer, v.Cause = diagnose.Slow, diagnose.LayerNone, diagnose.CauseNone
-		v.Summary = fmt.Sprintf("The harness was ended while it got on: %s.", counts)
+		v.Summary = "The harness was ended while nothing was seen to be stuck."
 	}
-	v.Next = g.judge.next(v)
-	if v.Outcome == diagnose.Completed || v.Outcome == diagnose.Slow {
+	switch {
+	case r.Seen.Requests == 0 && len(r.Seen.Elsewhere) == 0:
+		v.Next = []string{noRequest}
+	case v.Outcome == diagnose.Storming:
+		v.Next = g.judge.next(v)
+	default:
 		v.Next = []string{}
 	}
 }

@@ -195,6 +195,9 @@ func (g *session) startChild(ctx context.Context) error {
 		return err
 	}
 	g.child = c
+	if g.o.Running != nil {
+		g.o.Running(func() { killGroup(c.cmd) })
+	}
 	g.table.begin(g.o.Command[0])
 	if g.o.Watch != nil {
 		g.o.Watch(func() Progress { return Progress{g.ledger.Progress(), g.table.counts()} })
