@@ -13,7 +13,8 @@ import (
 type Result struct {
 	Scenario *Scenario
 	// Verdict is that of the episode that matters most: the one that was open when the run ended, else
-	// the gravest, and of those the longest; or of the run as a whole if nothing stalled.
+	// the gravest, of those one with a mechanism to name, and of those the longest; or of the run as a
+	// whole if nothing stalled.
 	Verdict  diagnose.Verdict
 	Episode  int                // number of that episode, counted from 1 over the run; 0: nothing stalled
 	Episodes []diagnose.Verdict // those kept, in order
@@ -107,7 +108,19 @@ func graver(a, b *diagnose.Verdict) bool {
 	if a.Outcome.Hang() != b.Outcome.Hang() {
 		return a.Outcome.Hang()
 	}
+	if telling(a.Cause) != telling(b.Cause) {
+		return telling(a.Cause)
+	}
 	return a.StalledForS > b.StalledForS
+}
+
+// telling says whether a cause names a mechanism, and not only that things take long.
+func telling(c diagnose.Cause) bool {
+	switch c {
+	case diagnose.CauseSlowServer, diagnose.CauseSlowTool, diagnose.CauseUnknown, diagnose.CauseNone:
+		return false
+	}
+	return true
 }
 
 // Document is the verdict as --json prints it and the bundle keeps it, with what is known of the run
