@@ -109,6 +109,9 @@ func (f *execFlags) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return &repro.InputError{Source: "exec", Msg: "found no command, want one after --, such as: wedge exec --scenario silent-stream -- ./my-harness"}
 	}
+	if err := f.validate(); err != nil {
+		return err
+	}
 	s, err := f.scenarioOf(cmd)
 	if err != nil {
 		return err
@@ -132,6 +135,24 @@ func (f *execFlags) run(cmd *cobra.Command, args []string) error {
 		return &exitError{code: exitFailed, err: fmt.Errorf("standard error: %w", err)}
 	}
 	return execExit(r)
+}
+
+// validate refuses what would stand for a default further down.
+func (f *execFlags) validate() error {
+	switch {
+	case f.stall == 0:
+		return &repro.InputError{Source: "--stall-after", Msg: "found 0s, want 1s or more"}
+	case f.idle == 0:
+		return &repro.InputError{Source: "--idle-after", Msg: "found 0s, want 1ms or more"}
+	case f.giveUp == 0:
+		return &repro.InputError{Source: "--give-up", Msg: "found 0, want 1 or more times --stall-after"}
+	}
+	for _, name := range f.urlVars {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return &repro.InputError{Source: "--url-env", Msg: fmt.Sprintf("found %q, want the name of a variable", name)}
+		}
+	}
+	return repro.ValidScale(f.servers.scale)
 }
 
 // execute runs the harness with a line about where the servers are.

@@ -38,12 +38,7 @@ type child struct {
 
 // start starts the harness. The error is an *repro.InputError if it cannot be started.
 func start(o *Options, env []string) (*child, error) {
-	path, err := exec.LookPath(o.Command[0])
-	if err != nil {
-		return nil, notStarted(o.Command[0], err)
-	}
-	c := &child{cmd: exec.Command(path, o.Command[1:]...), ended: make(chan struct{}), grace: o.Grace}
-	c.cmd.Args[0] = o.Command[0]
+	c := &child{cmd: exec.Command(o.Command[0], o.Command[1:]...), ended: make(chan struct{}), grace: o.Grace}
 	c.cmd.Dir, c.cmd.Env = o.Dir, env
 	ownGroup(c.cmd)
 	given, err := c.connect(o)

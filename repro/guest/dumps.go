@@ -151,7 +151,11 @@ func (d *dumps) read(from string, atS float64, file string, text []byte) {
 func (d *dumps) quit() {
 	c := d.g.child
 	at := d.g.w.Now().Seconds()
-	if _, err := buildinfo.ReadFile(c.cmd.Path); err != nil {
+	path, err := d.g.o.program()
+	if err == nil {
+		_, err = buildinfo.ReadFile(path)
+	}
+	if err != nil {
 		d.failed(at, "it is no Go program, and SIGQUIT would tell nothing")
 		return
 	}

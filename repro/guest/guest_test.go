@@ -235,6 +235,19 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// TestDir: a harness runs where it is told to, and is found from there.
+func TestDir(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "here"), []byte("#!/bin/sh\npwd\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := scenario(t, "")
+	p := play(t, s, guest.Options{Command: []string{"./here"}, Dir: dir})
+	if got := strings.TrimSpace(p.out.String()); filepath.Base(filepath.Dir(got)) != filepath.Base(filepath.Dir(dir)) || p.Child.ExitCode != 0 {
+		t.Errorf("seed %d: ran in %q, want %q: %+v", s.Seed, got, dir, p.Child)
+	}
+}
+
 // TestEnvironment: what the harness is told, and what it is not.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-mine-and-nobody-elses")
@@ -268,6 +281,11 @@ func TestBadInput(t *testing.T) {
 	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	script := filepath.Join(t.TempDir(), "script") // that is found and executable, and yet cannot be run
+	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "bundle")
 	for _, c := range []struct {
 		o    guest.Options
 		want string
@@ -276,6 +294,8 @@ func TestBadInput(t *testing.T) {
 		{guest.Options{Command: []string{"no-such-command-anywhere"}}, "command no-such-command-anywhere: no such command in PATH"},
 		{guest.Options{Command: []string{"./no-such-file"}}, "command ./no-such-file: no such file"},
 		{guest.Options{Command: []string{file}}, "command " + file + ": not executable"},
+		{guest.Options{Command: []string{script}, Out: out}, "its interpreter is missing"},
+		{guest.Options{Command: []string{"./file"}, Dir: filepath.Dir(file)}, "command ./file: not executable"},
 		{guest.Options{Command: []string{"true"}, PprofURL: "here"}, "--pprof: found"},
 		{guest.Options{Command: []string{"true"}, StallAfter: -1}, "--stall-after: found"},
 		{guest.Options{Command: []string{"true"}, GiveUp: -1}, "--give-up: found -1"},
@@ -286,5 +306,8 @@ func TestBadInput(t *testing.T) {
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
+	}
+	if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a harness that did not run has left %s behind: %v", out, err)
 	}
 }

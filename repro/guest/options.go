@@ -1,10 +1,13 @@
 package guest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"time"
 
 	"example.com/wedge/harness"
@@ -133,7 +136,22 @@ func (o *Options) validate() error {
 			return &repro.InputError{Source: "--dir", Msg: fmt.Sprintf("found %s, want a directory", o.Dir)}
 		}
 	}
+	if _, err := o.program(); err != nil {
+		return notStarted(o.Command[0], err)
+	}
 	return repro.ValidScale(o.Scale)
+}
+
+// program returns the file of the harness. A path is one from Dir, as for a shell that has gone there.
+func (o *Options) program() (string, error) {
+	name := o.Command[0]
+	if filepath.Base(name) != name && !filepath.IsAbs(name) {
+		name = filepath.Join(cmp.Or(o.Dir, "."), name)
+		if !filepath.IsAbs(name) {
+			name = "." + string(filepath.Separator) + name
+		}
+	}
+	return exec.LookPath(name)
 }
 
 // watchdog returns when evidence is captured: at one, two and four times the patience and whenever it

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -68,6 +69,9 @@ func Run(ctx context.Context, s *repro.Scenario, o Options) (*Result, error) {
 	}
 	defer g.served.Close()
 	if err := g.watch(ctx); err != nil {
+		if g.child == nil { // such as a file that is no program after all
+			return nil, errors.Join(err, g.discard())
+		}
 		return nil, err
 	}
 	r := g.result(ctx)
@@ -90,6 +94,15 @@ func (g *session) open() error {
 	g.ledger = harness.NewLedger(g.w, harness.NewJournal(g.w, g.bundle.Log(bundle.EventsLog)))
 	g.table = newTable(g.w, g.ledger, time.Duration(float64(backWithin)*g.o.Scale))
 	return nil
+}
+
+// discard removes the bundle of a harness that never ran. The directory is the bundle's own: it was not
+// there before.
+func (g *session) discard() error {
+	if g.bundle == nil {
+		return nil
+	}
+	return errors.Join(g.bundle.Close(), os.RemoveAll(g.bundle.Dir()))
 }
 
 // serve has the servers listen, and makes the watching of them.
