@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -91,13 +90,12 @@ func (f *probeFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.roomFor(); err != nil {
 		return err
 	}
-	started := time.Now()
 	r, err := probe.Run(cmd.Context(), f.o)
 	if err != nil {
 		return probeFailure(err)
 	}
 	r.Verdict.Replay = f.replay()
-	if r.Verdict.EvidenceDir, err = f.write(r, started); err != nil {
+	if r.Verdict.EvidenceDir, err = f.write(r); err != nil {
 		return &exitError{code: exitFailed, err: err}
 	}
 	if err := f.print(cmd, r); err != nil {

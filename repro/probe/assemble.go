@@ -31,19 +31,25 @@ func (p *prober) report() *Report {
 	r.Part.Notes = p.notes(&r.Part.Sides)
 	r.Verdict.Missing = p.missing(r.Verdict.Missing)
 	r.apply(p.judge(&r.Verdict, &r.Part.Sides, r.Part.Targets), p)
-	for i, c := range p.clients {
-		name := func(n int) string {
-			if len(p.clients) == 1 {
-				return fmt.Sprintf("goroutines-%d.txt", n)
-			}
-			return fmt.Sprintf("client-%d-goroutines-%d.txt", i+1, n)
-		}
-		r.Dumps = append(r.Dumps, Dump{name(1), c.first.text})
-		if c.last != nil {
-			r.Dumps = append(r.Dumps, Dump{name(2), c.last.text})
-		}
-	}
+	r.Dumps = p.dumps()
 	return r
+}
+
+// dumps are the texts of the dumps, named as those of a stall: the latest has the plain name.
+func (p *prober) dumps() []Dump {
+	var out []Dump
+	for i, c := range p.clients {
+		name := "goroutines"
+		if i > 0 {
+			name = fmt.Sprintf("goroutines-of-client-%d", i+1)
+		}
+		if c.last == nil {
+			out = append(out, Dump{name + ".txt", c.first.text})
+			continue
+		}
+		out = append(out, Dump{name + "-1.txt", c.first.text}, Dump{name + ".txt", c.last.text})
+	}
+	return out
 }
 
 // apply puts the judgement into the verdict.
