@@ -81,9 +81,6 @@ func (ev *Event) takeFields(text []byte) (get bool) {
 // separates says whether a character stands before a key.
 func separates(c byte) bool { return c == ' ' || c == '{' || c == ',' }
 
-// idBytesMax is the longest id, in bytes, that is taken for one.
-const idBytesMax = 256
-
 // routerValue returns the value at the start of a text, quoted or up to the next separator, and how
 // many bytes of the text it takes.
 func routerValue(text []byte) (value []byte, size int) {

@@ -46,12 +46,13 @@ type piece struct {
 
 // A memo is what a format remembers from line to line.
 type memo struct {
-	indent int    // of lines that continue one with a prefix
-	source []byte // of the line before
-	width  int    // of the terminal, in columns
-	margin int    // blanks that a code block put before each line
-	cursor        // of the terminal
-	room   []byte // for texts that are not in the input as they were
+	indent  int      // of lines that continue one with a prefix
+	source  []byte   // of the line before
+	width   int      // of the terminal, in columns
+	margin  int      // blanks that a code block put before each line
+	cursor           // of the terminal
+	members []Member // room for those of an object
+	room    []byte   // for texts that are not in the input as they were
 }
 
 // A cursor is where the line before ended on the screen of a terminal.

@@ -8,39 +8,40 @@ import (
 	"unicode/utf8"
 )
 
-// A pair is one member of a JSON object, as it stands there.
-type pair struct{ key, value []byte }
+// A Member is one member of a JSON object, as it stands there: the key without
+// its quotes, neither unescaped.
+type Member struct{ Key, Value []byte }
 
-// pairsMax is how many members of an object are looked at.
-const pairsMax = 64
+// membersMax is how many members of an object are looked at.
+const membersMax = 128
 
-// cutObject splits the JSON object that is all of b, without looking into its
-// values more than it must to find their ends.
-func cutObject(b []byte) (pairs [pairsMax]pair, n int, ok bool) {
+// CutObject splits the JSON object that is all of b, without looking into its
+// values more than it must to find their ends, and appends its members. ok is
+// false if b is not one object, or has more than 128 members.
+func CutObject(to []Member, b []byte) (members []Member, ok bool) {
 	i := skipBlanks(b, 1)
 	if len(b) < 2 || b[0] != '{' {
-		return pairs, 0, false
+		return to, false
 	}
-	for i < len(b) && b[i] == '"' && n < pairsMax {
+	for i < len(b) && b[i] == '"' && len(to) < membersMax {
 		end := stringEnd(b, i)
 		key := b[i+1 : max(i+1, end-1)]
 		if i = skipBlanks(b, end); i >= len(b) || b[i] != ':' {
-			return pairs, n, false
+			return to, false
 		}
 		i = skipBlanks(b, i+1)
 		end = valueEnd(b, i)
 		if end <= i {
-			return pairs, n, false
+			return to, false
 		}
-		pairs[n] = pair{key, b[i:end]}
-		n++
+		to = append(to, Member{key, b[i:end]})
 		if i = skipBlanks(b, end); i < len(b) && b[i] == ',' {
 			i = skipBlanks(b, i+1)
 			continue
 		}
 		break
 	}
-	return pairs, n, i == len(b)-1 && b[i] == '}'
+	return to, i == len(b)-1 && b[i] == '}'
 }
 
 func skipBlanks(b []byte, i int) int {
@@ -98,8 +99,8 @@ func valueEnd(b []byte, i int) int {
 	return i
 }
 
-// unquote appends the text of a JSON string that is all of b.
-func unquote(to, b []byte) (text []byte, ok bool) {
+// Unquote appends the text of a JSON string that is all of b.
+func Unquote(to, b []byte) (text []byte, ok bool) {
 	if len(b) < 2 || b[0] != '"' || stringEnd(b, 0) != len(b) {
 		return to, false
 	}
@@ -174,18 +175,17 @@ func unwrapDocker(b []byte, m *memo) (p piece, ok bool) {
 	if !bytes.HasPrefix(b, []byte(`{"log":`)) {
 		return p, false
 	}
-	pairs, n, ok := cutObject(b)
-	if !ok || n < 2 {
+	if m.members, ok = CutObject(m.members[:0], b); !ok || len(m.members) < 2 {
 		return p, false
 	}
-	for _, pair := range pairs[1:n] {
-		switch string(pair.key) {
+	for _, member := range m.members[1:] {
+		switch string(member.Key) {
 		case "stream":
-			if len(pair.value) > 4 {
-				p.stream = pair.value[4] // stdOut, stdErr
+			if len(member.Value) > 4 {
+				p.stream = member.Value[4] // stdOut, stdErr
 			}
 		case "time":
-			p.at = jsonTime(pair.value)
+			p.at = jsonTime(member.Value)
 		case "attrs":
 		default:
 			return p, false
@@ -194,7 +194,7 @@ func unwrapDocker(b []byte, m *memo) (p piece, ok bool) {
 	if p.stream == 0 && p.at.IsZero() {
 		return p, false
 	}
-	if m.room, ok = unquote(m.room[:0], pairs[0].value); !ok {
+	if m.room, ok = Unquote(m.room[:0], m.members[0].Value); !ok {
 		return p, false
 	}
 	p.text, p.joins = m.room, true
@@ -217,19 +217,18 @@ func unwrapJSON(b []byte, m *memo) (p piece, ok bool) {
 	if b[0] != '{' {
 		return p, false
 	}
-	pairs, n, ok := cutObject(b)
-	if !ok {
+	if m.members, ok = CutObject(m.members[:0], b); !ok {
 		return p, false
 	}
 	found := false
-	for _, pair := range pairs[:n] {
-		switch string(pair.key) {
+	for _, member := range m.members {
+		switch string(member.Key) {
 		case "msg", "message", "log", "line", "textPayload", "MESSAGE", "content", "_raw":
 			if !found {
-				m.room, found = unquote(m.room[:0], pair.value)
+				m.room, found = Unquote(m.room[:0], member.Value)
 			}
 		case "time", "ts", "timestamp", "@timestamp":
-			p.at = jsonTime(pair.value)
+			p.at = jsonTime(member.Value)
 		}
 	}
 	p.text = bytes.TrimSuffix(m.room, []byte("\n"))
