@@ -53,6 +53,8 @@ type State struct {
 	Parent   string      // name of the agent that spawned it; empty for none
 	Round    int         // counted from 1; 0 before the first
 	Step     int         // counted from 1 within the round; 0 before the first
+	Tries    int         // calls of the step so far, the one under way included; 0 before the first step
+	Mistake  string      // what the model was told of its latest tool call, if that could not be made
 	Stage    pacer.Stage // think or tool, or the stage of its call; done at the end
 	Since    sim.Instant // start of the stage
 	Tool     string      // that runs in stage tool; empty otherwise

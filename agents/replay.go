@@ -35,7 +35,7 @@ func (a *Agent) replayStep(ctx context.Context, i int) error {
 		return err
 	}
 	for k := range a.job.asked {
-		if err := a.useTool(ctx, k); err != nil {
+		if _, err := a.useTool(ctx, k); err != nil {
 			return err
 		}
 	}

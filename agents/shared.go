@@ -24,6 +24,7 @@ type Shared struct {
 
 	replayTools []openai.Tool // for tasks from a trace
 
+	wf     *Workflow
 	rounds int
 	// Guarded by the monitor:
 	prompts  map[int]string // user messages by their round
@@ -45,6 +46,7 @@ func NewShared(w sim.World, wf *Workflow) *Shared {
 		steps:    stepsLine(wf, wf.Steps),
 		subSteps: stepsLine(wf, wf.SubAgents.Steps),
 		tools:    toolsOf(wf.Tools),
+		wf:       wf,
 		rounds:   wf.Rounds,
 		prompts:  map[int]string{},
 		messages: map[int]string{},
@@ -72,6 +74,9 @@ func (s *Shared) prompt(round int) string {
 	}
 	return text
 }
+
+// stepsFrom returns the line that asks for the steps of a round from one of them on.
+func (s *Shared) stepsFrom(first, steps int) string { return stepsLineFrom(s.wf, first, steps) }
 
 const (
 	messageHead = `{"in_range":true,"text":"`

@@ -53,16 +53,44 @@ func (a *Agent) step(ctx context.Context, round, step int) error {
 		return err
 	}
 	defer func() { _ = held.Release() }() // fails only if released twice
-	if err := a.ask(ctx); err != nil {
-		return err
-	}
-	for i := range a.job.asked {
-		if err := a.useTool(ctx, i); err != nil {
+	for try := 1; ; try++ {
+		made, err := a.try(ctx)
+		if err != nil {
 			return err
 		}
+		if made > 0 || len(a.job.asked) == 0 || try >= a.wf.StepTries {
+			break
+		}
+		a.again(step, try+1)
 	}
 	a.stepDone()
 	return nil
+}
+
+// try makes a call and runs the tools that its answer asks for. It returns how many of these calls could be
+// made.
+func (a *Agent) try(ctx context.Context) (made int, err error) {
+	if err := a.ask(ctx); err != nil {
+		return 0, err
+	}
+	for i := range a.job.asked {
+		ok, err := a.useTool(ctx, i)
+		if err != nil {
+			return made, err
+		}
+		if ok {
+			made++
+		}
+	}
+	return made, nil
+}
+
+// again asks for the same step once more: the model begins anew with it, as with the first of a round.
+func (a *Agent) again(step, try int) {
+	a.say(openai.ChatMessageRoleUser, "None of these calls could be made. Once more.\n"+a.shared.stepsFrom(step, a.steps()))
+	a.w.Lock()
+	a.state.Tries = try
+	a.w.Unlock()
 }
 
 // prompt returns the user message that begins a round. The first one names the task, so that servers
@@ -152,7 +180,7 @@ func (a *Agent) contextTokens() int { return a.job.bytes / pacer.BytesPerToken }
 
 func (a *Agent) at(round, step int) {
 	a.w.Lock()
-	a.state.Round, a.state.Step = round, step
+	a.state.Round, a.state.Step, a.state.Tries = round, step, 1
 	a.w.Unlock()
 }
 

@@ -54,10 +54,13 @@ func systemMessage(wf *Workflow) string {
 func replayMessage(n int) string { return cut(replayText, max(n, len(replayIntro))) }
 
 // stepsLine returns the line that tells the model the steps of a round.
-func stepsLine(wf *Workflow, steps int) string {
-	names := make([]string, steps)
-	for i := range names {
-		names[i] = wf.Tools[i%len(wf.Tools)]
+func stepsLine(wf *Workflow, steps int) string { return stepsLineFrom(wf, 1, steps) }
+
+// stepsLineFrom returns the line for the steps from one of a round on, counted from 1.
+func stepsLineFrom(wf *Workflow, first, steps int) string {
+	names := make([]string, 0, steps)
+	for i := first - 1; i < steps; i++ {
+		names = append(names, wf.Tools[i%len(wf.Tools)])
 	}
 	return "Steps: " + strings.Join(names, ", ") + "."
 }

@@ -32,9 +32,9 @@ type toolRun struct {
 	hang, lockOrder bool
 }
 
-// useTool runs the i-th tool call of the answer and takes the result into the conversation. An error
-// is not the model's fault.
-func (a *Agent) useTool(ctx context.Context, i int) error {
+// useTool runs the i-th tool call of the answer and takes the result into the conversation. It says
+// whether the call could be made. An error is not the model's fault.
+func (a *Agent) useTool(ctx context.Context, i int) (made bool, err error) {
 	asked := &a.job.asked[i]
 	r := &toolRun{tool: asked.Function.Name}
 	if !a.offers(r.tool) {
@@ -42,7 +42,7 @@ func (a *Agent) useTool(ctx context.Context, i int) error {
 	}
 	a.enter(pacer.StageTool, r.tool)
 	start := a.w.Now()
-	err := a.check(r, asked, i)
+	err = a.check(r, asked, i)
 	if err != nil || asked.Function.Arguments == "" || a.replays() { // else they have been read
 		mend(&asked.Function)
 	}
@@ -51,15 +51,16 @@ func (a *Agent) useTool(ctx context.Context, i int) error {
 		err = a.runTool(ctx, r)
 	}
 	if err := a.settle(r, err); err != nil {
-		return err
+		return false, err
 	}
 	r.call.Tool, r.call.Took = r.tool, a.w.Now().Sub(start)
 	a.say(openai.ChatMessageRoleTool, r.result)
 	a.job.messages[len(a.job.messages)-1].ToolCallID = asked.ID
 	a.w.Lock()
+	a.state.Mistake = r.call.Error
 	a.obs.ToolCalled(&a.state, r.call)
 	a.w.Unlock()
-	return nil
+	return r.call.Error == "", nil
 }
 
 func (a *Agent) offers(tool string) bool {

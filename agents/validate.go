@@ -11,6 +11,7 @@ import (
 const (
 	RoundsLimit        = 10_000
 	StepsLimit         = 1_000
+	StepTriesLimit     = 1_000_000
 	ToolsLimit         = 64
 	MessagesLimit      = 1_000_000
 	MessageTokensLimit = 1 << 20 // of one message: 4 MiB of text
@@ -31,6 +32,7 @@ func (wf *Workflow) Validate() error {
 	}{
 		{"rounds", wf.Rounds, 1, RoundsLimit},
 		{"steps", wf.Steps, 1, StepsLimit},
+		{"step_tries", wf.StepTries, 1, StepTriesLimit},
 		{"system_tokens", wf.SystemTokens, 0, MessageTokensLimit},
 		{"messages", wf.Messages, 0, MessagesLimit},
 		{"tool_output_bytes", wf.ToolOutputBytes, 0, ToolOutputLimit},

@@ -26,10 +26,13 @@ const EndingToolCall = "tool_call"
 // Workflow says what an agent does with a task: the block workflow of a scenario. The zero value is
 // not valid; start from [DefaultWorkflow]. Agents read it and never change it.
 type Workflow struct {
-	Rounds int      `json:"rounds" yaml:"rounds"` // of a task
-	Steps  int      `json:"steps" yaml:"steps"`   // of a round, at most: an answer without a tool call ends the round
-	Tools  []string `json:"tools" yaml:"tools"`   // what the steps of a round call, in this order, from the start again after the last
-	Ending string   `json:"ending" yaml:"ending"` // what every call ends in: "tool_call"
+	Rounds int `json:"rounds" yaml:"rounds"` // of a task
+	Steps  int `json:"steps" yaml:"steps"`   // of a round, at most: an answer without a tool call ends the round
+	// StepTries is how many calls a step makes at most while none of the tool calls that are asked for can be
+	// made, because their arguments are cut off, say. 1: the model is told of the mistake, and the step counts.
+	StepTries int      `json:"step_tries" yaml:"step_tries"`
+	Tools     []string `json:"tools" yaml:"tools"`   // what the steps of a round call, in this order, from the start again after the last
+	Ending    string   `json:"ending" yaml:"ending"` // what every call ends in: "tool_call"
 
 	Think    workload.Duration `json:"think" yaml:"think"`         // before each call
 	ToolTime ToolTimes         `json:"tool_time" yaml:"tool_time"` // how long tools run
@@ -105,11 +108,12 @@ const (
 func DefaultWorkflow() Workflow {
 	edit := workload.Must(clamped(95*time.Millisecond, 400*time.Millisecond))
 	return Workflow{
-		Rounds: 5,
-		Steps:  4,
-		Tools:  []string{ToolReadMessage, ToolWrite, ToolAppend, ToolSave},
-		Ending: EndingToolCall,
-		Think:  workload.Must(workload.Uniform(time.Second, 3*time.Second)),
+		Rounds:    5,
+		Steps:     4,
+		StepTries: 1,
+		Tools:     []string{ToolReadMessage, ToolWrite, ToolAppend, ToolSave},
+		Ending:    EndingToolCall,
+		Think:     workload.Must(workload.Uniform(time.Second, 3*time.Second)),
 		ToolTime: ToolTimes{
 			ReadMessage: workload.Must(clamped(36*time.Millisecond, 150*time.Millisecond)),
 			Write:       edit,

@@ -39,6 +39,7 @@ func TestValidate(t *testing.T) {
 		{"lock_scope: found step while locks is false, want locks true: without locks nothing is held", func(wf *agents.Workflow) { wf.LockScope = agents.LockStep }},
 		{`sub_agents.results: found "post", want join or mailbox`, func(wf *agents.Workflow) { wf.SubAgents.Results = "post" }},
 		{"tool_output_bytes: found -1, want 0 to 1073741824", func(wf *agents.Workflow) { wf.ToolOutputBytes = -1 }},
+		{"step_tries: found 0, want 1 to 1000000", func(wf *agents.Workflow) { wf.StepTries = 0 }},
 		{"sub_agents.per_round: found 5000, want 0 to 1000", func(wf *agents.Workflow) { wf.SubAgents.PerRound = 5000 }},
 		{"sub_agents.steps: found 0, want 1 to 1000", func(wf *agents.Workflow) { wf.SubAgents = agents.SubAgents{PerRound: 1} }},
 		{"", func(wf *agents.Workflow) { wf.SubAgents = agents.SubAgents{} }},

@@ -124,16 +124,20 @@ type ToolStats struct {
 
 // AgentState is what an agent was doing. Sub-agents stand beside their parents.
 type AgentState struct {
-	Name   string      `json:"name"`
-	Task   string      `json:"task"`
-	Parent string      `json:"parent,omitempty"` // of a sub-agent
-	Round  int         `json:"round"`
-	Step   int         `json:"step"`
-	Stage  pacer.Stage `json:"stage"`    // think or tool, or the stage of its call
-	Since  sim.Instant `json:"since_ns"` // start of the stage
-	Tool   string      `json:"tool,omitempty"`
-	Call   string      `json:"call,omitempty"`      // id of its call in flight
-	Waits  string      `json:"waits_for,omitempty"` // what its process is parked on
+	Name   string `json:"name"`
+	Task   string `json:"task"`
+	Parent string `json:"parent,omitempty"` // of a sub-agent
+	Round  int    `json:"round"`
+	Step   int    `json:"step"`
+	// Tries is how many calls the step has made so far, if more than one: the tool calls that the others
+	// asked for could not be made. ToolError is what the model was told of its latest one.
+	Tries     int         `json:"tries,omitempty"`
+	ToolError string      `json:"tool_error,omitempty"`
+	Stage     pacer.Stage `json:"stage"`    // think or tool, or the stage of its call
+	Since     sim.Instant `json:"since_ns"` // start of the stage
+	Tool      string      `json:"tool,omitempty"`
+	Call      string      `json:"call,omitempty"`      // id of its call in flight
+	Waits     string      `json:"waits_for,omitempty"` // what its process is parked on
 	// WaitsOn names what its tool says it waits for: locks, a latch, or sub-agents.
 	WaitsOn []string `json:"waits_on,omitempty"`
 }

@@ -91,10 +91,14 @@ func (l *Ledger) agentStates() []AgentState {
 	out := make([]AgentState, 0, l.live)
 	for m := l.oldest; m != nil; m = m.newer {
 		s := m.state
-		out = append(out, AgentState{
+		state := AgentState{
 			Name: s.Name, Task: s.Task, Parent: s.Parent, Round: s.Round, Step: s.Step,
 			Stage: s.Stage, Since: s.Since, Tool: s.Tool, Call: s.Call, WaitsOn: slices.Clone(s.WaitsFor),
-		})
+		}
+		if s.Tries > 1 {
+			state.Tries, state.ToolError = s.Tries, s.Mistake
+		}
+		out = append(out, state)
 	}
 	return out
 }

@@ -12,7 +12,7 @@ var scenarioFiles embed.FS
 // must not be called one.
 var catalogued = [...]string{
 	"starvation", "silent-stream", "decode-serialized", "prefill-bottleneck", "connection-pool",
-	"slot-leak", "nested-slot", "lock-order", "lock-over-call", "lost-wakeup", "swallowed-error", "tool-hang", "pipe-full",
+	"slot-leak", "nested-slot", "lock-order", "lock-over-call", "lost-wakeup", "swallowed-error", "tool-hang", "pipe-full", "no-progress-loop",
 	"inflight-pin", "pin-watchdog", "decode-memory", "router-queue", "bad-pairing", "timeout-cascade",
 	"connection-dead", "long-context-decode", "ignored-abort", "comment-stream", "proxy-buffering", "retry-storm",
 	"idle-engines",

@@ -135,6 +135,8 @@ func TestDecidingObservation(t *testing.T) {
 				}
 			}
 		}, Refuted},
+		{"no-progress-loop", "the tool calls could be made", func(ev *harness.Evidence) { ev.Window.ToolErrors = 2 }, Refuted},
+		{"no-progress-loop", "half of them could", func(ev *harness.Evidence) { ev.Window.ToolErrors = 42 }, Refuted},
 		{"tool-hang", "the tools have only begun", func(ev *harness.Evidence) {
 			for i := range ev.Agents {
 				ev.Agents[i].Since = ev.At.Add(-time.Second)

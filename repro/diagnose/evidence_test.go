@@ -207,6 +207,17 @@ func pipeEvidence() *harness.Evidence {
 	return b.gauges(0, 0).done()
 }
 
+// loopEvidence has agents whose answers arrive and are of no use, while others wait for their slots.
+func loopEvidence() *harness.Evidence {
+	b := stallOf("no-progress-loop-1", 30, 16, 900*s, 2*m).stream(16, 20*s, 0).slot(14, 12*s)
+	for i := range b.ev.Agents {
+		b.ev.Agents[i].Tries, b.ev.Agents[i].ToolError = 4+i%3, "write: arguments: not valid JSON (unexpected end of JSON input)"
+	}
+	w := &b.ev.Window
+	w.CallsCompleted, w.Attempts, w.ToolCalls, w.ToolErrors, w.TokensReceived = 84, 100, 84, 84, 71000
+	return b.gauges(300, 600, gauge(harness.GaugeDecodeRunning, 16)).done()
+}
+
 func toolEvidence() *harness.Evidence {
 	return stallOf("tool-hang-1", 30, 16, 1500*s, m).tool(5, "append", 400*s).tool(3, "append", 61*s).
 		returned("append", 84, 300*time.Millisecond).

@@ -66,7 +66,7 @@ func TestTranscripts(t *testing.T) {
 // scenario of the catalogue.
 var goldenStories = []string{
 	"starvation", "silent-stream", "decode-serialized", "prefill-bottleneck", "connection-pool", "slot-leak", "nested-slot",
-	"lock-order", "lock-over-call", "lost-wakeup", "swallowed-error", "pipe-full", "tool-hang", "inflight-pin", "pin-watchdog", "decode-memory", "router-queue", "bad-pairing", "timeout-cascade",
+	"lock-order", "lock-over-call", "lost-wakeup", "swallowed-error", "pipe-full", "no-progress-loop", "tool-hang", "inflight-pin", "pin-watchdog", "decode-memory", "router-queue", "bad-pairing", "timeout-cascade",
 	"connection-dead-both", "long-context-decode", "ignored-abort", "comment-stream", "proxy-buffering", "retry-storm", "control-healthy", "control-slow-but-fine", "control-bench-16x128", "control-idle", "control-long-reasoning",
 }
 

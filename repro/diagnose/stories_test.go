@@ -103,6 +103,14 @@ func stories() []story {
 			}
 			return ev
 		}, nil, Wedged, LayerTool, CauseToolHang},
+		{"no-progress-loop", loopEvidence, nil, Storming, LayerHarness, CauseNoProgressLoop},
+		{"no-progress-loop-uncounted", func() *harness.Evidence { // nobody counts the calls of a step
+			ev := loopEvidence()
+			for i := range ev.Agents {
+				ev.Agents[i].Tries, ev.Agents[i].ToolError = 0, ""
+			}
+			return ev
+		}, nil, Storming, LayerHarness, CauseNoProgressLoop},
 		{"tool-hang", toolEvidence, nil, Wedged, LayerTool, CauseToolHang},
 		{"slow-tool-first-capture", func() *harness.Evidence { return slowToolEvidence(m, 50*s).done() }, nil, Slow, LayerTool, CauseUnknown},
 		{"slow-tool-as-before", func() *harness.Evidence { return slowToolEvidence(2*m, 110*s).returned("append", 4, 150*s).done() }, nil, Slow, LayerTool, CauseSlowTool},

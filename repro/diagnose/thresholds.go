@@ -120,6 +120,9 @@ const (
 	// stormMin is the least number of attempts cut off or refused within a stall that is a storm: one
 	// or two are an accident.
 	stormMin = 3
+	// loopShare is the part of the tool calls within a stall that must have been impossible for a loop: one
+	// that works now and then gets its step done.
+	loopShare = 0.8
 	// hammering is how many refusals in a stall for each call that is refused are no backing off.
 	hammering = 10
 

@@ -78,6 +78,7 @@ const (
 	CauseSwallowedError    Cause = "swallowed-error"
 	CauseToolHang          Cause = "tool-hang"
 	CausePipeFull          Cause = "pipe-full"
+	CauseNoProgressLoop    Cause = "no-progress-loop"
 	CauseSlowServer        Cause = "slow-server"
 	CauseInflightPin       Cause = "inflight-pin"
 	CauseDecodeMemory      Cause = "decode-memory"
@@ -109,7 +110,7 @@ func causes() []cause {
 		timeoutCascade(), retryStorm(), routerQueue(),
 		pinWatchdog(), ignoredAbort(), proxyBuffering(), connectionPool(), prefillBottleneck(), decodeSerialized(), lockOverCall(), starvation(),
 		rateLimit(), slowTool(), slowServer(),
-		pipeFull(),
+		pipeFull(), noProgressLoop(),
 	}
 }
 
