@@ -14,6 +14,7 @@ import (
 //	Goroutine ID:                   below it KIND: FILE:LINE NAME (0xPC) for each kind
 //	Labels: "K":"V", "K":"V"[... (N more)]
 //	INDEX  0xPC in NAME             with -t; below it: at FILE:LINE
+//	(truncated)                     frames left out
 //	[N goroutines]
 //
 // KIND is User or Runtime, where the goroutine is, Go, the go statement, or Start,
@@ -154,6 +155,10 @@ func (p *parser) delveLine(text []byte) bool {
 			return false
 		}
 		p.cur.g.Frames[n-1].File, p.cur.g.Frames[n-1].Line = pos.file, pos.line
+		return true
+	}
+	if string(text) == "(truncated)" {
+		p.cur.addGap(-1)
 		return true
 	}
 	index, rest, ok := cutInt(text)
