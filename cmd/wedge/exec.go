@@ -66,8 +66,8 @@ harness is wedged, deadlocked or storming at --give-up times, or it has sent not
 machine's clock as well, it is ended: SIGTERM to its process group, SIGKILL after 5 s. One that is slow, or starved by requests that are alive, goes on. Nothing of
 the process group is left running, however exec ends; Ctrl-C is passed on.
 
-With --pprof each capture has the goroutines of a Go harness that serves net/http/pprof; with --quit a Go harness that is
-given up is ended by SIGQUIT, and what it then writes is read and not shown.
+With --pprof each capture has the goroutines of a Go harness that serves net/http/pprof; with --quit a Go harness that
+wedge ends is ended by SIGQUIT, and what it then writes is read and not shown.
 
 Exit codes: 0 the harness completed (or --for was over and nothing was stuck), 2 bad input, 3 stalled or
 storming, 4 the harness failed without a stall, or wedge did, 130 interrupted.`,
@@ -96,7 +96,7 @@ func (f *execFlags) register(cmd *cobra.Command) {
 	flags.DurationVar(&f.idle, "idle-after", 10*time.Second, "how long a harness may send nothing before it counts as stuck, on the machine's clock")
 	flags.DurationVar(&f.last, "for", 0, "end after so long on the machine's clock (default: when the harness ends)")
 	flags.StringVar(&f.pprof, "pprof", "", "URL of a Go harness's net/http/pprof, such as http://127.0.0.1:6060")
-	flags.BoolVar(&f.quit, "quit", false, "have a Go harness that is given up dump its goroutines, by SIGQUIT")
+	flags.BoolVar(&f.quit, "quit", false, "have a Go harness that wedge ends dump its goroutines, by SIGQUIT")
 	flags.StringArrayVar(&f.urlVars, "url-env", nil, "one more environment variable that is to hold the base URL; may be repeated")
 	flags.StringVar(&f.dir, "dir", "", "directory to run the harness in (default: this one)")
 	flags.StringVar(&f.out, "out", "", "directory of the evidence bundle; - writes none (default wedge-out/exec-NAME-TIME)")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -147,7 +148,7 @@ func (p *page) elsewhere(r *guest.Result) {
 // requests is the table of where the requests are, from the front's side and from the engines'.
 func (p *page) requests(r *guest.Result) {
 	v := &r.Verdict
-	if len(v.Stages) > 0 {
+	if slices.ContainsFunc(v.Stages, func(s diagnose.StageRow) bool { return s.Calls > 0 }) {
 		p.section(fmt.Sprintf("Where the requests are, at %s", seconds(r.Evidence.At.Seconds())))
 		p.table(func(t *tabwriter.Writer) {
 			fmt.Fprintf(t, "  the client has\tat the servers\trequests\toldest\n")

@@ -56,8 +56,8 @@ func (j *judge) next(v *diagnose.Verdict) []string {
 
 // aboutDumps says how to see what the harness waits for.
 func (j *judge) aboutDumps() []string {
-	if j.dumps.latest != nil && j.dumps.latest.Err == "" {
-		return []string{"look at what the harness's own goroutines wait for, below"}
+	if d := j.dumps.last(); d != nil && d.Err == "" {
+		return []string{"go through what the harness's own goroutines wait for, above: what they wait for is in the harness, and no server can end it"}
 	}
 	return []string{
 		"look at what the harness itself waits for: --pprof URL if it is a Go program that serves net/http/pprof, --quit if it is one that does not",

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/wedge/harness"
@@ -32,10 +33,12 @@ type Dump struct {
 	Err      string          `json:"error,omitempty"` // why there is none
 }
 
-// dumps takes dumps of the harness.
+// dumps takes dumps of the harness. Its methods may be called by several goroutines.
 type dumps struct {
 	g      *session
 	client *http.Client
+
+	mu     sync.Mutex
 	latest *Dump // nil: none was taken
 }
 
@@ -92,6 +95,8 @@ func (d *dumps) take(now *harness.Evidence) {
 	}
 	from := goroutinesOf(d.g.o.PprofURL)
 	text, err := d.fetch(from)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err != nil {
 		d.latest = &Dump{From: from, AtS: now.At.Seconds(), Err: err.Error()}
 		return
@@ -121,7 +126,14 @@ func (d *dumps) fetch(from string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(resp.Body, keptBytesMax))
 }
 
-// read reads a dump and keeps it.
+// last returns the latest dump, or nil.
+func (d *dumps) last() *Dump {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.latest
+}
+
+// read reads a dump and keeps it. mu is held.
 func (d *dumps) read(from string, atS float64, file string, text []byte) {
 	out := &Dump{From: from, AtS: atS}
 	d.latest = out
@@ -149,6 +161,8 @@ func (d *dumps) read(from string, atS float64, file string, text []byte) {
 
 // quit has the harness dump its goroutines and end, if it is a Go program. It is given up anyhow.
 func (d *dumps) quit() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	c := d.g.child
 	at := d.g.w.Now().Seconds()
 	path, err := d.g.o.program()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -196,6 +197,43 @@ func nothingLeft(t *testing.T, file string) {
 	}
 	if err := syscall.Kill(-pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("process group %d is still there: %v", pid, err)
+	}
+}
+
+// TestDumps: of a Go harness that asks for nothing a dump tells what it waits for, had by either means.
+func TestDumps(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "stuck")
+	if out, err := exec.Command("go", "build", "-o", bin, "./testdata/stuck").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]guest.Options{
+		"pprof":   {Command: []string{bin, address}, PprofURL: "http://" + address},
+		"SIGQUIT": {Command: []string{bin}, Quit: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scenario(t, "")
+			o.Scale, o.IdleAfter, o.Out = 600, 50*time.Millisecond, filepath.Join(t.TempDir(), "bundle")
+			p := play(t, s, o)
+			v, d := &p.Verdict, p.Dump
+			if !p.Stalled || v.Layer != diagnose.LayerHarness || d == nil || d.Err != "" || d.Goroutines < 4 {
+				t.Fatalf("seed %d: stalled %t, %s, layer %s, dump %+v", s.Seed, p.Stalled, v.Outcome, v.Layer, d)
+			}
+			text, err := os.ReadFile(filepath.Join(o.Out, d.File))
+			if err != nil || !bytes.Contains(text, []byte("main.(*desk).save")) || strings.Contains(p.errs.String(), "main.(*desk).save") {
+				t.Errorf("seed %d: %v in\n%s", s.Seed, err, text)
+			}
+			if !strings.Contains(strings.Join(d.Findings, " "), "lock") {
+				t.Errorf("seed %d: no lock in %q", s.Seed, d.Findings)
+			}
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/wedge/harness"
+	"example.com/wedge/harness/goroutine/waits"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/diagnose"
@@ -17,9 +18,7 @@ type judge struct {
 	dumps *dumps
 
 	captured  [2]int // episode and capture of the latest one
-	last      *harness.Evidence
-	lastV     diagnose.Verdict
-	hung      bool // a stall was seen that is a hang
+	hung      bool   // a stall was seen that is a hang
 	main      kept
 	idleSince time.Time // when the harness was first found with nothing out, in this episode; zero: it has something out
 }
@@ -48,7 +47,9 @@ func (j *judge) verdict(now, before *harness.Evidence) any {
 	v := j.judge(now, before)
 	j.keep(v, now)
 	if fresh && v.Open() && j.giveUp(now, &v) {
+		// The end of the run waits for this capture, and so for the dump.
 		j.g.stop(errGivenUp)
+		j.g.quit()
 	}
 	return v
 }
@@ -104,6 +105,7 @@ func (j *judge) judge(now, before *harness.Evidence) diagnose.Verdict {
 	j.aboutHarness(now, &v)
 	unsee(&v)
 	v.Next = j.next(&v)
+	j.withDump(&v)
 	v.Scenario, v.Seed, v.Clock = "exec-"+j.g.s.Name, j.g.s.Seed, string(repro.ClockWall)
 	v.EvidenceDir, v.Replay = j.g.bundle.Dir(), j.g.o.Replay
 	if now.EndedAt != 0 {
@@ -140,6 +142,19 @@ func (j *judge) aboutHarness(now *harness.Evidence, v *diagnose.Verdict) {
 	}
 	v.Outcome = diagnose.Wedged
 	v.Summary += " Whatever it waits for is in the harness itself, or it has nothing to do and does not end."
+}
+
+// withDump adds what a dump of the harness says to a verdict about the harness itself.
+func (j *judge) withDump(v *diagnose.Verdict) {
+	d := j.dumps.last()
+	if v.Layer != diagnose.LayerHarness || d == nil || d.Analysis == nil {
+		return
+	}
+	if d.Analysis.Verdict.Outcome == waits.Deadlocked {
+		v.Outcome = diagnose.Deadlocked
+		v.Summary += " Its goroutines wait for each other: " + d.Reason + "."
+	}
+	v.Next = j.next(v)
 }
 
 // seconds writes a length of time in seconds, and in minutes beside that if there are many.

@@ -71,10 +71,10 @@ func (r *Result) Document() Document {
 func (g *session) result(ctx context.Context) *Result {
 	r := &Result{
 		Ended: g.ended(), EndedAt: g.report.End.At, Stalls: g.report.Stalls, Took: time.Since(g.began),
-		Seen: g.seen, Hung: g.judge.hung,
+		Seen: g.seen(), Hung: g.judge.hung,
 	}
 	r.Child = g.endChild(ctx, r.Ended)
-	r.Dump = g.judge.dumps.latest
+	r.Dump = g.judge.dumps.last()
 	for _, e := range g.report.Episodes {
 		if v, ok := e.Verdict.(diagnose.Verdict); ok {
 			r.Episodes = append(r.Episodes, v)
@@ -82,6 +82,9 @@ func (g *session) result(ctx context.Context) *Result {
 	}
 	if main := g.judge.main; main.evidence != nil {
 		r.Verdict, r.Evidence = main.verdict, main.evidence
+		if g.o.Quit && r.Ended != diagnose.EndedByItself { // the dump came after the verdict
+			g.judge.withDump(&r.Verdict)
+		}
 	} else {
 		r.Verdict = g.judge.judge(g.report.End, nil)
 	}
@@ -92,15 +95,11 @@ func (g *session) result(ctx context.Context) *Result {
 // endChild sees to it that nothing is left of the harness.
 func (g *session) endChild(ctx context.Context, why diagnose.Ending) ChildStatus {
 	s := ChildStatus{Command: g.o.Command, ByItself: why == diagnose.EndedByItself}
-	switch {
-	case s.ByItself:
-	case ctx.Err() != nil: // it has been told so
+	if !s.ByItself && ctx.Err() != nil { // it has been told so
 		select {
 		case <-g.child.ended:
 		case <-time.After(g.o.Grace):
 		}
-	case g.o.Quit && g.judge.hung:
-		g.judge.dumps.quit()
 	}
 	g.child.end()
 	if g.child.exited() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/wedge/harness"
@@ -37,7 +38,7 @@ type session struct {
 
 	judge  *judge
 	report *harness.Report
-	seen   Seen
+	seen   func() Seen             // as of the first call
 	stop   context.CancelCauseFunc // ends the watching; its cause is why
 }
 
@@ -92,6 +93,7 @@ func (g *session) open() error {
 		g.bundle = b
 	}
 	g.ledger = harness.NewLedger(g.w, harness.NewJournal(g.w, g.bundle.Log(bundle.EventsLog)))
+	g.seen = sync.OnceValue(func() Seen { return g.table.counts() })
 	g.table = newTable(g.w, g.ledger, time.Duration(float64(backWithin)*g.o.Scale))
 	return nil
 }
@@ -188,7 +190,7 @@ func (g *session) run(ctx context.Context) error {
 		detach := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 		defer detach()
 		g.report, failed = g.fleet.Run(process)
-		g.seen = g.table.counts() // before the world ends, and answers under way with it
+		g.seen() // before the world ends, and answers under way with it
 	})
 	var panicked *sim.PanicError
 	if failed == nil && (g.report == nil || errors.As(err, &panicked)) {
@@ -231,11 +233,21 @@ func (g *session) wait(ctx context.Context, watched <-chan struct{}) {
 		g.settle()
 		g.stop(errExited)
 	case <-timeOver:
+		g.quit()
 		g.stop(errTimeOver)
 	case <-ctx.Done():
 		g.child.interrupt() // as the terminal would have, were it not in a group of its own
 		g.stop(context.Cause(ctx))
 	case <-watched: // given up
+	}
+}
+
+// quit has the harness dump its goroutines, if that is wanted. The servers must be there still: what the
+// harness waits for would be gone with them.
+func (g *session) quit() {
+	g.seen()
+	if g.o.Quit {
+		g.judge.dumps.quit()
 	}
 }
 
