@@ -15,25 +15,39 @@ type StackGroup struct {
 	// this one only.
 	Frames []Frame
 	Gap    Gap
-	// IDs are the members in the order of the dump; their number is the count.
+	// Members is their number.
+	Members int
+	// IDs are those of the members in the order of the dump, no more than 10,000,
+	// and none where the form has none.
 	IDs []int64
 	// WaitMin and WaitMax are the range of the members' Wait.
 	WaitMin, WaitMax time.Duration
 	// Labels sums up each label key of a member, in the order first seen.
 	Labels []LabelCount
-	// Creators counts the functions with the go statement; "" is not printed.
+	// Creators counts the functions with the go statement, the first 1,000
+	// different ones; "" is not printed.
 	Creators []ValueCount
 }
 
 // Count is the number of goroutines in the group.
-func (g *StackGroup) Count() int { return len(g.IDs) }
+func (g *StackGroup) Count() int { return g.Members }
 
 // A LabelCount says how often each value of a label occurs in a group. Members
 // without the label are not counted.
 type LabelCount struct {
-	Key    string
+	Key string
+	// Values are the first 1,000 different ones, and Others counts the members
+	// that have any other.
 	Values []ValueCount
+	Others int
 }
+
+const (
+	idsMax         = 10_000
+	labelKeysMax   = 64
+	labelValuesMax = 1_000
+	creatorsMax    = 1_000
+)
 
 // A ValueCount is a value and how many goroutines have it. Lists of it have the
 // most frequent first, equal counts by value.
@@ -52,8 +66,10 @@ func Group(d *Dump) []StackGroup {
 	return g.Groups()
 }
 
-// A Grouper groups goroutines as they come, keeping one stack a group; with a
-// Reader, a dump larger than memory can be grouped. The zero value is empty.
+// A Grouper groups goroutines as they come. It keeps one stack a group, and of
+// the members what StackGroup has, which is bounded: with a Reader, a dump larger
+// than memory can be grouped. Its memory grows with the number of different
+// stacks. The zero value is empty.
 type Grouper struct {
 	groups []*tally
 	byKey  map[string]*tally
@@ -63,9 +79,30 @@ type Grouper struct {
 // A tally is a group that grows.
 type tally struct {
 	StackGroup
-	keys     []string // label keys in order
-	values   map[string]map[string]int
-	creators map[string]int
+	labels   []labelTally // in the order first seen
+	creators counter
+}
+
+type labelTally struct {
+	key    string
+	values counter
+}
+
+// A counter counts different values up to a bound, the rest as one.
+type counter struct {
+	counts map[string]int
+	others int
+}
+
+func (c *counter) add(value string, n, valuesMax int) {
+	if old, ok := c.counts[value]; ok || len(c.counts) < valuesMax {
+		if c.counts == nil {
+			c.counts = map[string]int{}
+		}
+		c.counts[value] = old + n
+		return
+	}
+	c.others += n
 }
 
 // Add counts a goroutine, but not Again. It keeps nothing of it that Reader.Next
@@ -77,7 +114,7 @@ func (g *Grouper) Add(one *Goroutine) {
 	g.key = appendStackKey(g.key[:0], one)
 	t := g.byKey[string(g.key)]
 	if t == nil {
-		t = &tally{values: map[string]map[string]int{}, creators: map[string]int{}}
+		t = new(tally)
 		t.State, t.Frames, t.Gap = one.State, append([]Frame(nil), one.Frames...), one.Gap
 		t.WaitMin = one.Wait
 		if g.byKey == nil {
@@ -90,18 +127,31 @@ func (g *Grouper) Add(one *Goroutine) {
 }
 
 func (t *tally) add(one *Goroutine) {
-	t.IDs = append(t.IDs, one.ID)
+	n := one.N()
+	t.Members += n
+	t.addID(one.ID)
+	for _, id := range one.Merged {
+		t.addID(id)
+	}
 	t.WaitMin = min(t.WaitMin, one.Wait)
 	t.WaitMax = max(t.WaitMax, one.Wait)
-	t.creators[one.CreatedBy.Func]++
+	t.creators.add(one.CreatedBy.Func, n, creatorsMax)
 	for _, l := range one.Labels {
-		counts := t.values[l.Key]
-		if counts == nil {
-			counts = map[string]int{}
-			t.values[l.Key] = counts
-			t.keys = append(t.keys, l.Key)
+		i := slices.IndexFunc(t.labels, func(known labelTally) bool { return known.key == l.Key })
+		if i < 0 {
+			if len(t.labels) == labelKeysMax {
+				continue
+			}
+			i = len(t.labels)
+			t.labels = append(t.labels, labelTally{key: l.Key})
 		}
-		counts[l.Value]++
+		t.labels[i].values.add(l.Value, n, labelValuesMax)
+	}
+}
+
+func (t *tally) addID(id int64) {
+	if id != 0 && len(t.IDs) < idsMax {
+		t.IDs = append(t.IDs, id)
 	}
 }
 
@@ -111,10 +161,10 @@ func (g *Grouper) Groups() []StackGroup {
 	for _, t := range g.groups {
 		s := t.StackGroup
 		s.IDs = slices.Clone(s.IDs)
-		s.Creators = sortCounts(t.creators)
-		s.Labels = make([]LabelCount, 0, len(t.keys))
-		for _, key := range t.keys {
-			s.Labels = append(s.Labels, LabelCount{key, sortCounts(t.values[key])})
+		s.Creators = sortCounts(t.creators.counts)
+		s.Labels = make([]LabelCount, 0, len(t.labels))
+		for _, l := range t.labels {
+			s.Labels = append(s.Labels, LabelCount{l.key, sortCounts(l.values.counts), l.values.others})
 		}
 		groups = append(groups, s)
 	}

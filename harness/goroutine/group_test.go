@@ -1,9 +1,12 @@
 package goroutine
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,8 +55,8 @@ func TestGroup(t *testing.T) {
 		t.Fatalf("sizes %v, want %v", counts, want)
 	}
 	want := StackGroup{
-		State: "select", Frames: []Frame{{"main.work", "0x1", "/a.go", 2}}, IDs: []int64{5, 6, 8}, WaitMax: 3 * time.Minute,
-		Labels:   []LabelCount{{"agent", []ValueCount{{"1", 2}, {"2", 1}}}, {"call", []ValueCount{{"a", 1}, {"b", 1}, {"c", 1}}}},
+		State: "select", Frames: []Frame{{"main.work", "0x1", "/a.go", 2}}, IDs: []int64{5, 6, 8}, Members: 3, WaitMax: 3 * time.Minute,
+		Labels:   []LabelCount{{"agent", []ValueCount{{"1", 2}, {"2", 1}}, 0}, {"call", []ValueCount{{"a", 1}, {"b", 1}, {"c", 1}}, 0}},
 		Creators: []ValueCount{{"main.main", 2}, {"main.other", 1}},
 	}
 	if !reflect.DeepEqual(groups[0], want) {
@@ -126,5 +129,56 @@ func TestGrouperWithReader(t *testing.T) {
 func TestGroupNothing(t *testing.T) {
 	if got := Group(&Dump{}); len(got) != 0 {
 		t.Errorf("groups of nothing: %v", got)
+	}
+}
+
+// TestGroupBounds has more members, labels and values than a group keeps.
+func TestGroupBounds(t *testing.T) {
+	var g Grouper
+	const members = idsMax + 5
+	for i := range members {
+		one := &Goroutine{ID: int64(i + 1), State: "select", Frames: []Frame{{Func: "main.f"}},
+			Labels: []Label{{"call", strconv.Itoa(i)}, {"key" + strconv.Itoa(i), ""}}}
+		g.Add(one)
+	}
+	got := g.Groups()[0]
+	if got.Count() != members || len(got.IDs) != idsMax || len(got.Labels) != labelKeysMax {
+		t.Errorf("%d members, %d ids, %d labels", got.Count(), len(got.IDs), len(got.Labels))
+	}
+	if l := got.Labels[0]; len(l.Values) != labelValuesMax || l.Others != members-labelValuesMax {
+		t.Errorf("label %s: %d values, %d others", l.Key, len(l.Values), l.Others)
+	}
+}
+
+// TestGroupSimilar lists what may differ between similar stacks, and what not.
+func TestGroupSimilar(t *testing.T) {
+	const stack = "[select]:\nmain.run.func2.1(0x1)\n\t/tmp/build1/a.go:1 +0x1\nmain.walk(0x1)\n\t/a.go:2 +0x1\nmain.b.gowrap1()\n\t/b.go:2 +0x1\n\n"
+	var text strings.Builder
+	similar := []string{
+		strings.Replace(stack, "a.go:1", "a.go:7", 1),
+		strings.Replace(stack, "func2.1", "func3.2", 1),
+		strings.Replace(stack, "build1", "build2", 1),
+		strings.Replace(stack, "gowrap1", "gowrap12", 1),
+		strings.Replace(stack, "main.walk(0x1)", "main.walk(0x2)\n\t/a.go:2 +0x1\nmain.walk(0x3)", 1),
+	}
+	others := []string{
+		strings.Replace(stack, "select", "sleep", 1),
+		strings.Replace(stack, "walk", "talk", 1),
+		strings.Replace(stack, "main.run", "main.run2", 1),
+		strings.Replace(stack, "main.walk", "main.func1st", 1),
+		strings.Replace(stack, "main.walk", "main.func2nd", 1),
+	}
+	for i, s := range slices.Concat([]string{stack, stack}, similar, others) {
+		fmt.Fprintf(&text, "goroutine %d %s", i+1, s)
+	}
+	got := GroupSimilar(Group(parseString(t, text.String())))
+	if len(got) != 1+len(others) || got[0].Count() != 2+len(similar) || len(got[0].Groups) != 1+len(similar) {
+		t.Fatalf("%d groups, the first of %d in %d", len(got), got[0].Count(), len(got[0].Groups))
+	}
+	if got[0].Groups[0].Count() != 2 || got[1].Groups[0].IDs[0] != 8 || got[3].Groups[0].IDs[0] != 10 {
+		t.Errorf("order: %+v", got)
+	}
+	if got := GroupSimilar(nil); len(got) != 0 {
+		t.Errorf("of nothing: %v", got)
 	}
 }
