@@ -154,8 +154,10 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-func randomised(t *testing.T, name string, seed uint64) (scored, string) {
+// randomised runs a scenario with settings drawn from the seed, after those that are given.
+func randomised(t *testing.T, name string, seed uint64, sets ...string) (scored, string) {
 	d := drawsOfRun(name, seed)
+	d.sets = append(d.sets, sets...)
 	if draw := shapes[name]; draw != nil {
 		d.surroundings()
 		draw(d)

@@ -55,7 +55,7 @@ func (r *reading) decodeHang() decodeHang {
 		h.each = rate / h.running
 		h.crawls = h.each < crawlMax
 	}
-	if h.crawls = h.crawls && r.decodeSettled(); h.crawls {
+	if h.crawls = h.crawls && r.decodeSettled() && !r.promptsFirst(); h.crawls {
 		h.n = r.sum(fateMoving, fateServed, fateOpen, fateDecodeHung)
 	}
 	// Those that later ones have overtaken waited for their handshake before decode stood still.
@@ -87,6 +87,19 @@ func (r *reading) decodeSettled() bool {
 		}
 	}
 	return false
+}
+
+// promptsFirst says whether the engine that decodes has been computing prompts instead: one that does both
+// makes few tokens as long as new prompts come, and many after that. Engines that do one of them each show
+// what is between them.
+func (r *reading) promptsFirst() bool {
+	for _, between := range [...]gaugeIndex{prefillBootstrap, prefillInflight, decodePrealloc, decodeTransfer} {
+		if r.gauges.stall[between].max > 0 {
+			return false
+		}
+	}
+	rate, _, ok := r.gauges.recent[prefillTokens].rate()
+	return ok && rate >= promptsMin
 }
 
 // contextText says what the requests have in common, if it is their length.

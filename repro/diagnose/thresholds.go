@@ -109,6 +109,9 @@ const (
 	// crawlMax is how many tokens a second of each running request are too few to be decoding: the
 	// incident's servers make 9 with 96 in the batch.
 	crawlMax = 1.0
+	// promptsMin is how many tokens of prompts a second keep an engine from decoding: a tenth of what the
+	// incident's prefill engine computes.
+	promptsMin = 500.0
 	// zombieShare is the part of what decode has that must belong to nobody for that to count: clients
 	// that leave are noticed a few seconds late by servers that are well.
 	zombieShare = 0.2
