@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/wedge/harness/goroutine/waits"
+)
+
+// dumpMovement is what happened between the first and the last of several dumps, in goroutines.
+type dumpMovement struct {
+	Still   int `json:"still"`   // the same state and stack
+	Changed int `json:"changed"` // another state or stack
+	Gone    int `json:"gone"`    // in the first only
+	New     int `json:"new"`     // in the last only
+	// ByGroup has the groups of the last dump of which some are still where they were.
+	ByGroup []dumpStill `json:"still_by_group"`
+}
+
+type dumpStill struct {
+	Count int    `json:"count"`
+	Still int    `json:"still"`
+	State string `json:"state"`
+	Place string `json:"place"`
+	Quiet bool   `json:"at_rest"`
+}
+
+// stackOf is the key of a group's state and stack.
+func stackOf(g *waits.Group) string {
+	var b strings.Builder
+	b.WriteString(g.State)
+	for _, f := range g.Frames {
+		fmt.Fprintf(&b, "\x00%s\x00%s\x00%d", f.Func, f.File, f.Line)
+	}
+	return b.String()
+}
+
+// movementBetween compares two dumps of a process by the ids of goroutines. It returns nil if a text has
+// no ids.
+func movementBetween(before, after *waits.Analysis) *dumpMovement {
+	at := map[int64]int{} // index of the group in before
+	keys := make([]string, len(before.Groups))
+	for i := range before.Groups {
+		keys[i] = stackOf(&before.Groups[i])
+		for _, id := range before.Groups[i].IDs {
+			at[id] = i
+		}
+	}
+	delete(at, 0)
+	m := &dumpMovement{ByGroup: []dumpStill{}}
+	ids := len(at)
+	for i := range after.Groups {
+		g := &after.Groups[i]
+		key, still := stackOf(g), 0
+		for _, id := range g.IDs {
+			was, ok := at[id]
+			switch {
+			case id == 0:
+				return nil
+			case !ok:
+				m.New++
+			case keys[was] == key:
+				still++
+			default:
+				m.Changed++
+			}
+		}
+		m.Still += still
+		if still > 0 {
+			m.ByGroup = append(m.ByGroup, dumpStill{g.Count(), still, g.State, g.Place, isQuiet(g.Class)})
+		}
+	}
+	if ids == 0 {
+		return nil
+	}
+	m.Gone = ids - m.Still - m.Changed
+	return m
+}
+
+// sameProcess says whether two dumps look as if they were of one process: goroutines with the same id
+// have the same outermost call.
+func sameProcess(before, after *waits.Analysis) bool {
+	if before.Goroutines == 0 || after.Goroutines == 0 {
+		return false
+	}
+	entries := map[int64]string{}
+	for i := range before.Groups {
+		for _, id := range before.Groups[i].IDs {
+			entries[id] = entryOf(&before.Groups[i])
+		}
+	}
+	same, other := 0, 0
+	for i := range after.Groups {
+		g := &after.Groups[i]
+		entry := entryOf(g)
+		for _, id := range g.IDs {
+			if was, ok := entries[id]; ok && was == entry {
+				same++
+			} else if ok {
+				other++
+			}
+		}
+	}
+	return same > 0 && same >= other
+}
+
+func entryOf(g *waits.Group) string {
+	if len(g.Frames) == 0 {
+		return ""
+	}
+	return g.Frames[len(g.Frames)-1].Func
+}
+
+// judge takes over the verdict on the last dump, with what the dumps before it show.
+func (r *dumpReport) judge(dumps []*snapshot) {
+	first, last := dumps[0].analysis, dumps[len(dumps)-1].analysis
+	v := last.Verdict
+	if len(dumps) > 1 {
+		r.Movement = movementBetween(first, last)
+	}
+	r.Verdict = dumpVerdict{string(v.Outcome), v.Reason, v.Decided, orEmpty(slices.Clone(v.Missing)), orEmpty(slices.Clone(v.Next))}
+	if len(dumps) > 1 && r.Movement == nil {
+		r.Verdict.Missing = append(r.Verdict.Missing, "these texts have no ids of goroutines, so that it cannot be told which ones have moved")
+	}
+}
