@@ -23,6 +23,6 @@ the hangs that such harnesses show, and says where every request is and why noth
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRepro(), newRun(), newServe(), newLoad(), newProbe(), newDiff(), newExec(), newDump())
+	root.AddCommand(newRepro(), newRun(), newServe(), newLoad(), newLogs(), newProbe(), newDiff(), newExec(), newDump())
 	return root
 }

@@ -37,10 +37,19 @@ func (l *Log) summary(r *Report) string {
 			}
 			fmt.Fprintf(&b, ", %ssince %s (%s before the log ends)", which, o.Since.Format(time.TimeOnly), length(o.Age))
 		}
+		switch {
+		case r.Latency == nil:
+		case q.OpenLongest == q.Open:
+			b.WriteString(", longer than any finished one took")
+		case q.OpenLongest > 0:
+			fmt.Fprintf(&b, "; %d of them longer than any finished one took", q.OpenLongest)
+		default:
+			b.WriteString(", no longer than some finished ones took")
+		}
 		b.WriteString(".")
 	}
 	if d := r.Latency; d != nil {
-		fmt.Fprintf(&b, " Finished ones took %s to %s, half of them more than %s.", length(d.Min), length(d.Max), length(d.P50))
+		fmt.Fprintf(&b, " Finished ones took %s to %s, the median of %d is %s.", length(d.Min), length(d.Max), d.N, length(d.P50))
 	}
 	for _, g := range r.Gaps {
 		if !g.ToEnd {
@@ -97,7 +106,11 @@ func (l *Log) next(r *Report) []string {
 	out := []string{}
 	q := &r.Requests
 	if q.ListsStarts && q.Started > 0 {
-		out = append(out, fmt.Sprintf("compare with the clients: if more than %d of them wait for an answer, the rest is held before this log's server, in the harness, its pacer or its connections; wedge dump on the client shows where", q.Open))
+		more := "if any of them waits for an answer, it"
+		if q.Open > 0 {
+			more = fmt.Sprintf("if more than %d of them wait for an answer, the rest", q.Open)
+		}
+		out = append(out, "compare with the clients: "+more+" is held before this log's server, in the harness, its pacer or its connections; wedge dump on the client shows where")
 	}
 	if q.Open > 0 {
 		out = append(out, "see whether the servers work on the open ones: wedge probe asks router and engines for their queues")

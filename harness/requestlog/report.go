@@ -57,6 +57,9 @@ type Requests struct {
 	Started  int64 `json:"started"`
 	Finished int64 `json:"finished"`
 	Open     int   `json:"open"`
+	// OpenLongest is how many of the open ones have been so for longer than any
+	// finished one took; of the others nobody can tell whether they are stuck.
+	OpenLongest int `json:"open_longer_than_any_finished"`
 	// Strays are finished ones whose started line is not in the log, though it has
 	// such lines.
 	Strays int64 `json:"finished_without_start"`
@@ -93,10 +96,11 @@ type Activity struct {
 func (l *Log) Report() *Report {
 	r := &Report{
 		Schema: Schema, Files: l.files, Lines: l.lines, OtherLines: l.others, Examples: l.shown,
-		Requests: Requests{l.started, l.finished, l.open.n, l.strays, l.forgotten, l.probes, l.started > 0 || l.events[formatRouter] > 0},
+		Requests: Requests{Started: l.started, Finished: l.finished, Open: l.open.n, Strays: l.strays, Forgotten: l.forgotten, Probes: l.probes,
+			ListsStarts: l.started > 0 || l.events[formatRouter] > 0},
 		Open:     l.openRequests(),
 		Statuses: append([]Status{}, l.statuses.list...),
-		Unit:     l.units.find(l.isOf(formatRouter)),
+		Unit:     l.units.find(l.isOf(formatRouter), l.isOf(formatNginx) || l.isOf(formatEnvoy) || l.isOf(formatEnvoyJSON)),
 		Activity: Activity{stamp(l.first), stamp(l.last), stamp(l.lastStarted), stamp(l.lastFinished), stamp(l.lastProbe)},
 		Rate:     l.series.buckets(),
 		Formats:  []Count{},
@@ -119,6 +123,13 @@ func (l *Log) Report() *Report {
 	mixed := r.Unit.Unit == "mixed" && r.Unit.bare == NoUnit
 	r.Latency = l.latencies.distribution(r.Unit.bare, mixed)
 	r.Slowest = l.latencies.slow(r.Unit.bare, mixed)
+	if r.Latency != nil {
+		for _, q := range l.open.listed() {
+			if !q.since.IsZero() && l.last.Sub(q.since).Seconds() > r.Latency.Max {
+				r.Requests.OpenLongest += q.n
+			}
+		}
+	}
 	g := l.gaps
 	g.found = slices.Clone(g.found)
 	if !g.last.IsZero() {

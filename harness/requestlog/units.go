@@ -122,14 +122,15 @@ type UnitFinding struct {
 const tellingEnough = 5
 
 // find judges the evidence. router says that the log is from a router whose
-// latencies are known to be microseconds.
-func (e *evidence) find(router bool) UnitFinding {
+// latencies are known to be microseconds, access that it is of a proxy whose
+// format has the unit.
+func (e *evidence) find(router, access bool) UnitFinding {
 	f := UnitFinding{Unit: "unknown", Basis: "none", Confidence: "none", Bare: e.bare, Stated: e.stated, Compared: e.compared, Telling: e.telling}
 	switch {
 	case e.bare == 0 && e.stated == 0:
 		f.Text = "no line has a latency"
 	case e.bare == 0:
-		e.findStated(&f)
+		e.findStated(&f, access)
 	case e.telling == 0:
 		e.findNothing(&f, router)
 	default:
@@ -143,7 +144,11 @@ func (e *evidence) find(router bool) UnitFinding {
 }
 
 // findStated is for latencies that have their units.
-func (e *evidence) findStated(f *UnitFinding) {
+func (e *evidence) findStated(f *UnitFinding, access bool) {
+	by := " (stated in the log"
+	if access {
+		by = " (by the format of the log"
+	}
 	f.Basis, f.Confidence, f.Agree = "stated", "certain", e.confirmed
 	var names []string
 	for u := Nanoseconds; u < unitNumber; u++ {
@@ -152,10 +157,10 @@ func (e *evidence) findStated(f *UnitFinding) {
 			names = append(names, fmt.Sprintf("%s (%d)", u, e.statedIn[u]))
 		}
 	}
-	f.Text = f.Unit + " (stated in the log"
+	f.Text = f.Unit + by
 	if len(names) > 1 {
 		f.Unit = "mixed"
-		f.Text = "mixed: " + strings.Join(names, ", ") + " (stated in the log"
+		f.Text = "mixed: " + strings.Join(names, ", ") + by
 	}
 	if e.checked > 0 {
 		f.Text += fmt.Sprintf("; %d of %d agree with the time stamps", e.confirmed, e.checked)
