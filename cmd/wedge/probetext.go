@@ -24,7 +24,7 @@ func printProbe(w io.Writer, r *probe.Report, verbose bool) error {
 		p.bothSides(v, part)
 		p.readings(part)
 		p.reply(part)
-		if len(v.Stages) > 0 || verbose {
+		if part.Finding != probe.FoundIdle && part.Finding != probe.FoundHealthy || verbose {
 			p.hypotheses(v, verbose)
 		}
 	}
@@ -93,6 +93,9 @@ func (p *page) bothSides(v *diagnose.Verdict, part *probe.Part) {
 		p.b.WriteString("  servers  " + strings.TrimLeft(p.wrap("           ", serverLine(s)), " "))
 	} else {
 		p.line("  servers  not known how many requests they have")
+	}
+	for _, w := range part.ClientWaits {
+		p.b.WriteString("  " + strings.TrimLeft(p.wrap("  ", plainText(fmt.Sprintf("the client's goroutines by themselves: %s. %s", w.Outcome, w.Reason))), " "))
 	}
 	if len(v.Stages) == 0 {
 		return

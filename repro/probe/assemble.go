@@ -13,7 +13,7 @@ import (
 func (p *prober) report() *Report {
 	r := &Report{Part: Part{
 		Schema: Schema, StartedAt: p.start.UTC().Format(time.RFC3339), Scale: p.o.Scale, EveryS: p.o.Every.Seconds(),
-		Reply: p.reply, NoReply: p.replyErr, Interrupted: p.interrupted, Notes: []string{}, Readings: []ReadingFact{},
+		Reply: p.reply, NoReply: p.replyErr, Interrupted: p.interrupted, Notes: []string{}, Readings: []ReadingFact{}, ClientWaits: []ClientWaits{},
 	}}
 	r.Part.Targets = p.facts()
 	r.Part.Requests = p.plan()
@@ -26,6 +26,8 @@ func (p *prober) report() *Report {
 	from, to := p.window()
 	r.Part.WindowS = round(to.Sub(from).Seconds())
 	r.Part.Load, r.Part.Sides, r.Part.Readings = p.loadText(), p.readSides(), p.readingFacts()
+	p.waits = p.clientWaits()
+	r.Part.ClientWaits = p.waits
 	r.Evidence = p.evidence()
 	r.Verdict = diagnose.Diagnose(r.Evidence, nil)
 	r.Part.Notes = p.notes(&r.Part.Sides)

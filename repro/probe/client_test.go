@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -24,7 +25,7 @@ type clientPlan struct {
 	MaxTokens      int
 	ConnectionsMax int           // per host; 0: no limit
 	Pause          time.Duration // after a refusal
-	Stagger        time.Duration // between the starts
+	Deadlock       bool          // two goroutines take two locks in two orders, and there is no call
 }
 
 // clientVariable makes the test binary the client program.
@@ -52,6 +53,9 @@ func (plan clientPlan) run() {
 	go func() { _ = http.Serve(l, nil) }()
 	fmt.Println("http://" + l.Addr().String())
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: plan.ConnectionsMax, MaxIdleConnsPerHost: plan.Clients}}
+	if plan.Deadlock {
+		go plan.lock()
+	}
 	for range plan.Clients {
 		go func() {
 			for {
@@ -60,10 +64,27 @@ func (plan clientPlan) run() {
 				}
 			}
 		}()
-		time.Sleep(plan.Stagger)
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	os.Exit(0)
+}
+
+// lock has two goroutines wait for each other's lock, and a third one for both.
+func (plan clientPlan) lock() {
+	var a, b sync.Mutex
+	var both, done sync.WaitGroup
+	both.Add(2)
+	take := func(first, second *sync.Mutex) {
+		first.Lock()
+		both.Done()
+		both.Wait()
+		second.Lock()
+		second.Unlock()
+		first.Unlock()
+	}
+	done.Go(func() { take(&a, &b) })
+	done.Go(func() { take(&b, &a) })
+	done.Wait()
 }
 
 func (plan clientPlan) ask(client *http.Client) bool {

@@ -27,7 +27,7 @@ type judgement struct {
 // system without stuck calls shows.
 func (p *prober) judge(v *diagnose.Verdict, s *Sides, facts []TargetFact) judgement {
 	for _, look := range []func(*diagnose.Verdict, *Sides, []TargetFact) (judgement, bool){
-		p.dead, p.refusing, p.held, p.silent, p.stuck, p.unanswered, p.idle,
+		p.dead, p.refusing, p.held, p.silent, p.inside, p.stuck, p.unanswered, p.idle,
 	} {
 		if j, ok := look(v, s, facts); ok {
 			return j

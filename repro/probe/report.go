@@ -44,6 +44,7 @@ type Part struct {
 	Load        string        `json:"load"` // that the readings were taken under
 	Targets     []TargetFact  `json:"targets"`
 	Sides       Sides         `json:"sides"`
+	ClientWaits []ClientWaits `json:"client_waits"` // what each client's goroutines show by themselves
 	Readings    []ReadingFact `json:"readings"`
 	Reply       *Reply        `json:"request"`       // nil: none was sent
 	NoReply     string        `json:"no_request"`    // why none was sent
@@ -77,15 +78,16 @@ type Finding string
 
 // The findings.
 const (
-	FoundHealthy     Finding = "healthy"            // calls come and go
-	FoundIdle        Finding = "idle"               // nothing is asked of the servers, which proves nothing
-	FoundSlow        Finding = "slow"               // calls take long, and the servers work on them
-	FoundHeld        Finding = "held_before_router" // calls are out that the servers do not have
-	FoundSilent      Finding = "silent_streams"     // answers have begun, and no engine works on them
-	FoundStalled     Finding = "stalled"            // anything else that does not move
-	FoundRefused     Finding = "refused"            // the router refuses more than it takes
-	FoundDead        Finding = "server_dead"        // a server does not answer
-	FoundUnanswered  Finding = "unanswered"         // the request end to end was not answered
-	FoundUnreachable Finding = "unreachable"        // nothing answered at all
-	FoundUnclear     Finding = "unclear"            // the evidence does not decide
+	FoundHealthy     Finding = "healthy"             // calls come and go
+	FoundIdle        Finding = "idle"                // nothing is asked of the servers, which proves nothing
+	FoundSlow        Finding = "slow"                // calls take long, and the servers work on them
+	FoundHeld        Finding = "held_before_router"  // calls are out that the servers do not have
+	FoundSilent      Finding = "silent_streams"      // answers have begun, and no engine works on them
+	FoundStalled     Finding = "stalled"             // anything else that does not move
+	FoundInside      Finding = "stuck_inside_client" // goroutines of the client wait for each other
+	FoundRefused     Finding = "refused"             // the router refuses more than it takes
+	FoundDead        Finding = "server_dead"         // a server does not answer
+	FoundUnanswered  Finding = "unanswered"          // the request end to end was not answered
+	FoundUnreachable Finding = "unreachable"         // nothing answered at all
+	FoundUnclear     Finding = "unclear"             // the evidence does not decide
 )

@@ -25,7 +25,8 @@ type prober struct {
 	health      []Health
 	readings    []*reading
 	clients     []*watched
-	logs        [2]*logView // at the start and the end of the window; nil: not read
+	waits       []ClientWaits // by client
+	logs        [2]*logView   // at the start and the end of the window; nil: not read
 	logErr      error
 	reply       *Reply
 	replyErr    string // why no request was sent

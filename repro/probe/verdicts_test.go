@@ -116,3 +116,14 @@ func TestServersOnly(t *testing.T) {
 		t.Errorf("%s, want a hang", r.Verdict.Outcome)
 	}
 }
+
+func TestDeadlockInTheClient(t *testing.T) {
+	router, prefill, decode := serve(t, nil)
+	client := clientPlan{BaseURL: router, Deadlock: true}.start(t)
+	until(t, client, func(dump string) bool { return strings.Count(dump, "sync.Mutex.Lock") >= 2 })
+	r := run(t, options(t, router, prefill, decode, client))
+	want(t, r, probe.FoundInside, "", diagnose.LayerHarness, "")
+	if !r.Verdict.Outcome.Hang() {
+		t.Errorf("%s, want a hang", r.Verdict.Outcome)
+	}
+}
