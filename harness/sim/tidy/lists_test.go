@@ -33,6 +33,7 @@ var places = []place{
 	{dir: "harness", not: []string{"pacer/httpbackend"}},
 	{dir: "harness/bundle", real: "writes files", only: []string{}, std: true},
 	{dir: "harness/requestlog", real: "reads logs", only: []string{"harness/goroutine/container"}},
+	{dir: "harness/goroutine/bench", real: "holds the reader of dumps against others", only: []string{"harness/goroutine"}},
 	{dir: "harness/goroutine/waits", real: "reads dumps; needs no world", only: []string{"harness/goroutine", "harness/waitgraph"}},
 	{dir: "harness/goroutine", real: "dumps goroutines and reads dumps; needs no world", only: []string{"harness/goroutine/container"}},
 	{dir: "harness/goroutine/container", real: "reads texts; needs no world", only: []string{}, std: true},
