@@ -2,6 +2,7 @@ package waits
 
 import (
 	"example.com/wedge/harness/goroutine"
+	"example.com/wedge/harness/waitgraph"
 )
 
 // An Analysis is what one dump tells. It is plain data: safe for concurrent
@@ -25,8 +26,11 @@ type Analysis struct {
 	Stages  []StageCount
 	Verdict Verdict
 
-	facts []fact
-	order []int32 // group numbers of the facts, in the order of Groups
+	facts  []fact
+	order  []int32 // group numbers of the facts, in the order of Groups
+	shapes []shape // by group number, as keys
+	keys   []key
+	graph  func() waitgraph.Graph
 }
 
 // A Class says who can end a wait.

@@ -139,7 +139,7 @@ func (z *analyzer) classifyLocks(s *sorted) (FindingClass, float64, string) {
 		return ABBA, byReceiver, "each waits for a lock and is inside a method of the owner of the other's"
 	}
 	held := func(list []int32) bool { return z.holdsOne(s.objects, list) }
-	switch others := slices.Concat(s.sends, s.receives, s.selects); {
+	switch others := slices.Concat(s.sends, s.receives, s.selects, s.pipes); {
 	case held(others):
 		return LockOverChannel, byReceiver, "the one at the channel is inside a method of the lock's owner"
 	case held(s.conds):
@@ -160,6 +160,8 @@ func (z *analyzer) classifyLocks(s *sorted) (FindingClass, float64, string) {
 
 func (z *analyzer) classifyLocksAlone(s *sorted) (FindingClass, float64, string) {
 	switch {
+	case len(s.readers) > 0 && len(s.writers) > 0 && len(s.readers)+len(s.writers) == len(s.locks) && z.unnamed(s.objects):
+		return RWRecursive, 0.5, "a reader that waits behind a writer, of one RWMutex as far as the text tells, and nobody else who could hold it"
 	case len(s.objects) > 1:
 		return ABBA, byElimination, "the waiters wait for several locks and nobody else is left to hold them"
 	case len(s.readers) > 0 && len(s.writers) > 0:
@@ -171,6 +173,12 @@ func (z *analyzer) classifyLocksAlone(s *sorted) (FindingClass, float64, string)
 		}
 	}
 	return DoubleLock, byElimination, "nobody is left to hold it: the waiter itself does, or one that ended without unlocking"
+}
+
+// unnamed reports whether one of the objects has no address, so that two of them may
+// be one.
+func (z *analyzer) unnamed(objects []int32) bool {
+	return slices.ContainsFunc(objects, func(o int32) bool { return z.a.Objects[o].Address == 0 })
 }
 
 // holdsOne reports whether one of the goroutines may hold one of the locks by

@@ -10,6 +10,8 @@ type cluster struct {
 	live []int32
 	// explained says that a finding about slots has it already.
 	explained bool
+	// holder is one who goes on and may hold the lock that the members wait for.
+	holder int32
 }
 
 // A forest joins goroutines into clusters.
@@ -83,6 +85,9 @@ func (z *analyzer) sort() {
 				z.dying = true
 				continue
 			}
+			if s.role == observer {
+				continue
+			}
 			z.live = append(z.live, int32(i))
 		}
 	}
@@ -105,7 +110,7 @@ func (z *analyzer) cluster() {
 		if !ok {
 			k = len(z.clusters)
 			index[root] = k
-			z.clusters = append(z.clusters, cluster{})
+			z.clusters = append(z.clusters, cluster{holder: -1})
 		}
 		z.clusters[k].members = append(z.clusters[k].members, i)
 		z.facts[i].cluster = int32(k)

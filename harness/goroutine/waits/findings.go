@@ -16,7 +16,8 @@ type trouble struct {
 	clusters int
 	members  []int32
 	near     int32 // one that goes on and may end it, -1 for none
-	certain  bool  // nobody who goes on can end it
+	holders  []int64
+	certain  bool // nobody who goes on can end it
 }
 
 // findClusters makes findings of the clusters.
@@ -30,9 +31,12 @@ func (z *analyzer) findClusters() {
 		}
 		s := z.sortMembers(c.members)
 		class, confidence, because := z.classify(&s)
-		near, certain := z.waker(c), class == ABBA && confidence >= byReceiver || class == NilChannel || len(s.forever) == len(c.members)
-		if near >= 0 && !certain && z.isOrdinary(class) {
+		near, certain := z.waker(c), class == ABBA && confidence >= byReceiver || class == NilChannel
+		if near >= 0 && !certain && (z.isOrdinary(class) || z.isOrdinaryNear(class, c)) {
 			continue
+		}
+		if class == DoubleLock {
+			class, confidence, because = z.lockHolder(c, &s, confidence, because)
 		}
 		groups := z.groupsOf(c.members)
 		key := string(class)
@@ -49,6 +53,10 @@ func (z *analyzer) findClusters() {
 		}
 		troubles[t].clusters++
 		troubles[t].members = append(troubles[t].members, c.members...)
+		if c.holder >= 0 {
+			troubles[t].holders = append(troubles[t].holders, z.facts[c.holder].id)
+			troubles[t].near = c.holder
+		}
 		troubles[t].finding.Confidence = min(troubles[t].finding.Confidence, confidence)
 	}
 	troubles = z.joinByType(troubles)
@@ -90,6 +98,12 @@ func (z *analyzer) isOrdinary(class FindingClass) bool {
 	return false
 }
 
+// isOrdinaryNear is the same for one that goes on near by: the one that takes
+// what is sent is only busy.
+func (z *analyzer) isOrdinaryNear(class FindingClass, c *cluster) bool {
+	return class == SendNoReceiver && len(c.live) > 0
+}
+
 func (z *analyzer) groupsOf(members []int32) []int32 {
 	var groups []int32
 	for _, i := range members {
@@ -114,7 +128,8 @@ func (z *analyzer) addTrouble(t *trouble) {
 			z.facts[i].flags |= stuck
 		}
 	}
-	if t.near >= 0 && !t.certain {
+	f.Members = append(f.Members, t.holders...)
+	if t.near >= 0 && !t.certain && f.Class != LockOverCall {
 		f.Confidence /= 2
 		f.Because = strings.TrimPrefix(f.Because+"; ", "; ") + fmt.Sprintf("goroutine %d goes on (%s) and may end it", z.facts[t.near].id, z.where(t.near))
 	}
@@ -172,7 +187,7 @@ var explain = map[FindingClass]string{
 	LockOverChannel:  "a lock is held by one that waits for a channel",
 	LockOverWait:     "a lock is held by one that waits for a WaitGroup",
 	LockOverCond:     "a lock is held by one that waits for a Cond",
-	LockOverCall:     "a lock is held by one that waits for the outside",
+	LockOverCall:     "a lock is held by one that waits for the outside or a timer",
 	SendNoReceiver:   "nobody receives what is sent",
 	RecvNoSender:     "nobody sends what is waited for, or closes the channel",
 	ChannelCycle:     "goroutines wait for each other's channels",

@@ -12,7 +12,7 @@ func (z *analyzer) rest() {
 	for _, g := range z.b.groups {
 		switch g.shape.class {
 		case SelfEnding, PeerEnding, Running:
-			alive = alive || g.shape.role != dying && !g.shape.companion
+			alive = alive || g.shape.role != dying && g.shape.role != observer && !g.shape.companion
 		case AtRest:
 			alive = alive || g.shape.kind == Conn && !g.shape.companion
 		}
@@ -142,7 +142,8 @@ func (z *analyzer) isKin(i int32, n *neighbourhood) bool {
 func (z *analyzer) goesOn(i int32) bool {
 	switch z.class(i) {
 	case SelfEnding, PeerEnding, Running:
-		return z.shape(i).role != dying
+		role := z.shape(i).role
+		return role != dying && role != observer
 	}
 	return false
 }

@@ -28,6 +28,9 @@ func (z *analyzer) findObjects() {
 		key := objectKey{kind: s.kind, address: f.object}
 		if f.object == 0 {
 			key.place = z.b.groups[f.group].place()
+			if w := z.receiver(int32(i)); s.kind == RWMutex && w != 0 {
+				key.place = fmt.Sprintf("owner %#x", w) // readers and writers meet at the struct it is in
+			}
 		}
 		o, ok := z.objects[key]
 		if !ok {

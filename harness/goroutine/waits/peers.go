@@ -3,7 +3,6 @@ package waits
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -68,7 +67,7 @@ func (z *analyzer) joinCompanions() {
 			continue
 		}
 		p, ok := z.byID[z.facts[i].parent]
-		if !ok || !strings.Contains(z.shape(p).waits, "HTTP/2") {
+		if !ok || z.shape(p).waits != http2Call {
 			continue
 		}
 		z.companions[p] = s.finding

@@ -18,6 +18,8 @@ type rule struct {
 	kind  ObjectKind
 	waits string
 	role  role
+	// noHandler asks that no handler of a request is on the stack.
+	noHandler bool
 	// inmost asks that only plumbing is further in.
 	inmost bool
 	// finding is what such waits are called if they do not end, empty for those that only
@@ -27,10 +29,15 @@ type rule struct {
 	addressed bool
 }
 
+// http2Call is what a HTTP/2 caller waits for; the goroutine that serves it knows which.
+const http2Call = "a HTTP/2 slot, window or answer"
+
 // rules are searched for each frame, the innermost first; among those for one
 // frame the first counts. Names are those of Go 1.18 to 1.27.
 var rules = []rule{
 	// Those that take the dump, or end the program.
+	{call: "runtime/pprof.writeGoroutineStacks", under: "net/http.serverHandler.ServeHTTP", class: Running, waits: "nothing: it answers the request for this dump", role: observer},
+	{call: "runtime/pprof.writeGoroutine", under: "net/http.serverHandler.ServeHTTP", class: Running, waits: "nothing: it answers the request for this dump", role: observer},
 	{call: "runtime.Stack", class: Running, waits: "nothing: it takes the dump", role: dumper},
 	{call: "pprof.writeGoroutineStacks", class: Running, waits: "nothing: it takes the dump", role: dumper},
 	{call: "runtime/pprof.writeRuntimeProfile", class: Running, waits: "nothing: it takes the dump", role: dumper},
@@ -63,8 +70,8 @@ var rules = []rule{
 	{call: "http2.(*ClientConn).awaitOpenSlotForStreamLocked", class: PeerEnding, kind: Pool, waits: "a stream slot of a HTTP/2 connection", finding: HTTPPool},
 	{call: "net/http.(*http2clientStream).writeRequest", state: "select", class: PeerEnding, kind: Conn, waits: "the answer to a HTTP/2 request", finding: HTTPHeaders},
 	{call: "http2.(*clientStream).writeRequest", state: "select", class: PeerEnding, kind: Conn, waits: "the answer to a HTTP/2 request", finding: HTTPHeaders},
-	{call: "net/http.(*http2ClientConn).roundTrip", state: "select", class: PeerEnding, kind: Conn, waits: "a HTTP/2 slot, window or answer", finding: HTTPHeaders},
-	{call: "http2.(*ClientConn).roundTrip", state: "select", class: PeerEnding, kind: Conn, waits: "a HTTP/2 slot, window or answer", finding: HTTPHeaders},
+	{call: "net/http.(*http2ClientConn).roundTrip", state: "select", class: PeerEnding, kind: Conn, waits: http2Call, finding: HTTPHeaders},
+	{call: "http2.(*ClientConn).roundTrip", state: "select", class: PeerEnding, kind: Conn, waits: http2Call, finding: HTTPHeaders},
 	{call: "net/http.(*http2pipe).Read", class: PeerEnding, kind: Conn, waits: "the next bytes of a HTTP/2 body", finding: StreamStall},
 	{call: "http2.(*pipe).Read", class: PeerEnding, kind: Conn, waits: "the next bytes of a HTTP/2 body", finding: StreamStall},
 	{call: "http2clientConnReadLoop).run", state: "IO wait", class: AtRest, kind: Conn, waits: "a connection's next bytes, for its users"},
@@ -106,7 +113,9 @@ var rules = []rule{
 	{call: "os/signal.NotifyContext.func1", class: AtRest, waits: "signals"},
 	{call: "net/http.(*connReader).backgroundRead", class: AtRest, kind: Conn, waits: "a client to go away"},
 	{call: "net/http.(*conn).readRequest", class: AtRest, kind: Conn, waits: "a client's next request"},
-	{call: "net/http.(*conn).serve", state: "IO wait", class: PeerEnding, kind: Conn, waits: "a client's next request or bytes"},
+	{call: "net/http.serverHandler.ServeHTTP", state: "IO wait", class: PeerEnding, kind: Conn, waits: "a client's next bytes"},
+	{call: "net/http.(*conn).serve", class: AtRest, kind: Conn, waits: "a client's next request", noHandler: true},
+	{call: "net/http.(*connReader).startBackgroundRead.gowrap2", class: AtRest, kind: Conn, waits: "a client to go away"},
 	{call: "database/sql.(*DB).connectionOpener", class: AtRest, waits: "connections to open"},
 	{call: "database/sql.(*DB).connectionCleaner", class: AtRest, waits: "connections to clean"},
 	{call: "database/sql.(*Tx).awaitDone", class: AtRest, waits: "the end of a transaction"},
@@ -132,6 +141,9 @@ var rules = []rule{
 
 // matches reports whether the rule fits frame i of g.
 func (r *rule) matches(g *goroutine.Goroutine, i, place int) bool {
+	if r.noHandler && i > 0 && hasHandler(g.Frames[:i]) {
+		return false
+	}
 	if r.inmost && i > place && place >= 0 {
 		return false
 	}
@@ -146,6 +158,16 @@ func (r *rule) matches(g *goroutine.Goroutine, i, place int) bool {
 	}
 	for k := i + 1; k < len(g.Frames); k++ {
 		if isFunc(g.Frames[k].Func, r.under) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasHandler reports whether a HTTP server's handler is among the frames.
+func hasHandler(frames []goroutine.Frame) bool {
+	for i := range frames {
+		if frames[i].Func == "net/http.serverHandler.ServeHTTP" {
 			return true
 		}
 	}

@@ -35,11 +35,12 @@ type shape struct {
 type role uint8
 
 const (
-	plain  role = iota
-	dumper      // takes the dump, and goes on
-	dying       // panics or throws: whatever it held stays held
-	slot        // waits for a slot of a pool, semaphore or limit
-	joiner      // waits for others to end
+	plain    role = iota
+	dumper        // takes the dump, and goes on
+	observer      // takes the dump for somebody outside, and does nothing else
+	dying         // panics or throws: whatever it held stays held
+	slot          // waits for a slot of a pool, semaphore or limit
+	joiner        // waits for others to end
 )
 
 // shapeOf reads the stack of a group by one of its goroutines.
@@ -54,7 +55,19 @@ func shapeOf(g *goroutine.Goroutine) shape {
 	if s.companion {
 		s.stage = ""
 	}
+	if g.State == "select (no cases)" && len(g.Frames) > 0 && g.CreatedBy.Func == "" && hasMain(g.Frames) {
+		s.class, s.waits = AtRest, "the end of the program: select without cases in main"
+	}
 	return s
+}
+
+func hasMain(frames []goroutine.Frame) bool {
+	for i := range frames {
+		if frames[i].Func == "main.main" {
+			return true
+		}
+	}
+	return false
 }
 
 // byFrames lets the innermost frame that a rule knows decide.
@@ -227,7 +240,7 @@ func placeOf(frames []goroutine.Frame) int {
 }
 
 // plumbing are the packages whose functions wait on behalf of their callers.
-var plumbing = []string{"runtime.", "sync.", "internal/", "runtime/", "time.", "syscall.", "panic", "golang.org/x/sync/semaphore.", "golang.org/x/time/rate."}
+var plumbing = []string{"runtime.", "sync.", "internal/", "runtime/", "time.", "syscall.", "io.(", "panic", "golang.org/x/sync/semaphore.", "golang.org/x/time/rate."}
 
 func isPlumbing(name string) bool {
 	for _, p := range plumbing {

@@ -23,7 +23,7 @@ func (z *analyzer) findPools() []pool {
 	index := map[int32]int{}
 	for i := range z.facts {
 		o := z.objectOf[i]
-		if o < 0 || z.shape(int32(i)).role != slot || z.facts[i].flags&resting != 0 {
+		if o < 0 || z.shape(int32(i)).role != slot || z.class(int32(i)) != ProgramEnding {
 			continue
 		}
 		k, ok := index[o]
@@ -48,6 +48,11 @@ func (z *analyzer) findPools() []pool {
 // a slot, but not at that place; else inside its caller, and so on outwards. They
 // went past the wait, so they have a slot.
 func (z *analyzer) findSlotHolders(p *pool) {
+	if strings.Contains(z.b.groups[p.groups[0]].shape.waits, "errgroup") {
+		p.by = "golang.org/x/sync/errgroup.(*Group).Go.func1"
+		p.holders = z.inside(p.by, p)
+		return
+	}
 	for depth := range holderDepthMax {
 		for _, g := range p.groups {
 			frame := z.b.groups[g].shape.place + depth
@@ -102,6 +107,9 @@ func (z *analyzer) judgePool(p *pool) {
 		object.Holders = append(object.Holders, Holder{z.facts[h].id, byOwner, "it is inside " + p.by + ", past the wait for a slot"})
 	}
 	f := Finding{Class: SlotExhausted, Confidence: 0.6, Objects: []int{int(p.object)}}
+	if len(p.holders) == 0 {
+		z.holdersByLock(p)
+	}
 	nested, locked, live := z.sortHolders(p)
 	var stuckMembers bool
 	switch {
@@ -124,6 +132,23 @@ func (z *analyzer) judgePool(p *pool) {
 	z.addPool(p, f, stuckMembers)
 }
 
+// holdersByLock takes those for holders who wait for a lock that a waiter holds: if
+// they have the slots, neither side can go on.
+func (z *analyzer) holdersByLock(p *pool) {
+	for _, i := range z.waits {
+		o := z.objectOf[i]
+		if o < 0 || !isLock(z.a.Objects[o].Kind) {
+			continue
+		}
+		for _, w := range p.waiters {
+			if z.heldBy(o, w) >= byOwner {
+				p.holders = append(p.holders, i)
+				break
+			}
+		}
+	}
+}
+
 // sortHolders lists the waiters that have a slot already, the holders that wait
 // for a lock, and one holder that goes on, -1 for none.
 func (z *analyzer) sortHolders(p *pool) (nested, locked []int32, live int32) {
@@ -139,7 +164,7 @@ func (z *analyzer) sortHolders(p *pool) (nested, locked []int32, live int32) {
 		}
 	}
 	for _, w := range p.waiters {
-		if holds[z.facts[w].parent] || z.twice(z.facts[w].group) {
+		if holds[z.facts[w].parent] || z.twice(z.facts[w].group) || len(p.holders) == 0 && z.isGroupTask(w) {
 			nested = append(nested, w)
 		}
 	}
@@ -170,6 +195,18 @@ func (z *analyzer) twice(group int32) bool {
 		}
 	}
 	return false
+}
+
+// isGroupTask reports whether i waits for a slot of an errgroup's limit in a task
+// that itself runs in an errgroup. It may be another group; but when nobody else
+// runs in one, these are the ones that have the slots.
+func (z *analyzer) isGroupTask(i int32) bool {
+	g := z.b.groups[z.facts[i].group]
+	task := false
+	for f := range g.frames {
+		task = task || g.frames[f].Func == "golang.org/x/sync/errgroup.(*Group).Go.func1"
+	}
+	return task && strings.Contains(g.shape.waits, "errgroup")
 }
 
 // judgeLocked is for holders that all wait for locks: a cycle if one of those

@@ -1,0 +1,208 @@
+package waits
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"slices"
+)
+
+// A Movement is what changed between two dumps of one process.
+type Movement struct {
+	// Still are the goroutines of both dumps with the same state and stack;
+	// Moved those with another; Gone and New those of one dump only. IDs are not
+	// used again within a process.
+	Still, Moved, Gone, New int
+	// Stuck are the still ones in waits that only another goroutine or the
+	// outside ends, in the order of the second dump.
+	Stuck []int64
+	// Peers and PeersStill count the goroutines of the first dump that waited for the outside
+	// in a call, and those of them that are still there.
+	Peers, PeersStill int
+	// Verdict is that of the second dump in the light of the first.
+	Verdict Verdict
+}
+
+// key is what makes a goroutine the same in two dumps: its state and stack.
+type key uint64
+
+// keys returns one for each group.
+func (z *analyzer) keys() []key {
+	keys := make([]key, len(z.b.groups))
+	for i, g := range z.b.groups {
+		h := fnv.New64a()
+		h.Write([]byte(g.state))
+		for k := range g.frames {
+			f := &g.frames[k]
+			h.Write([]byte(f.Func))
+			h.Write([]byte(f.File))
+			h.Write(binary.AppendVarint(nil, int64(f.Line)))
+		}
+		keys[i] = key(h.Sum64())
+	}
+	return keys
+}
+
+// Compare tells what moved between two dumps of the same process, taken some
+// seconds apart. A loop may be met twice at the same line: what did not move is
+// evidence and no proof.
+func Compare(before, after *Analysis) *Movement {
+	m := &Movement{}
+	old := make(map[int64]*fact, len(before.facts))
+	for i := range before.facts {
+		old[before.facts[i].id] = &before.facts[i]
+	}
+	still := make(map[int64]bool, len(after.facts))
+	for i := range after.facts {
+		f := &after.facts[i]
+		b, ok := old[f.id]
+		switch {
+		case !ok:
+			m.New++
+			continue
+		case before.keys[b.group] != after.keys[f.group]:
+			m.Moved++
+		default:
+			m.Still++
+			still[f.id] = true
+			m.noteStill(after, f)
+		}
+	}
+	m.Gone = len(before.facts) - m.Still - m.Moved
+	m.countPeers(before, still)
+	m.judge(after, still)
+	return m
+}
+
+// noteStill notes a goroutine whose wait did not end and could not by itself.
+func (m *Movement) noteStill(after *Analysis, f *fact) {
+	switch class := after.classOf(f); class {
+	case PeerEnding, ProgramEnding:
+		m.Stuck = append(m.Stuck, f.id)
+	}
+}
+
+// classOf is the class of the goroutine's group.
+func (a *Analysis) classOf(f *fact) Class {
+	if f.flags&resting != 0 {
+		return AtRest
+	}
+	return a.shapes[f.group].class
+}
+
+// countPeers counts calls to the outside.
+func (m *Movement) countPeers(before *Analysis, still map[int64]bool) {
+	for i := range before.facts {
+		f := &before.facts[i]
+		if before.classOf(f) != PeerEnding || before.shapes[f.group].companion {
+			continue
+		}
+		m.Peers++
+		if still[f.id] {
+			m.PeersStill++
+		}
+	}
+}
+
+// judge follows the same order as one dump's verdict, with movement known.
+func (m *Movement) judge(after *Analysis, still map[int64]bool) {
+	v := after.Verdict
+	v.Next = slices.Clone(v.Next)
+	what := fmt.Sprintf("between two dumps %d goroutines stayed where they were, %d moved, %d ended, %d are new", m.Still, m.Moved, m.Gone, m.New)
+	root := m.rootStill(after, still)
+	switch {
+	case v.Outcome == Deadlocked:
+	case root == nil && m.Moved+m.Gone+m.New > 0 && len(m.Stuck) == 0:
+		v = Verdict{Outcome: Idle, Decided: "movement", Reason: "nobody waits for anybody for long; " + what}
+		if m.Moved > 0 || m.Peers > 0 {
+			v.Outcome = Slow
+		}
+	case root == nil:
+		m.judgeNoRoot(&v, after)
+	case (root.Class == ABBA && root.Confidence >= byReceiver) || (isCycle(root.Class) && after.allStuck(root)):
+		v.Outcome, v.Decided = Deadlocked, "locks"
+		if isSlot(root.Class) {
+			v.Decided = "holders"
+		}
+		v.Reason = root.Text + because(root)
+	default:
+		m.judgeRoot(&v, after, root, still)
+	}
+	v.Reason += "; " + what
+	v.Missing = slices.DeleteFunc(slices.Clone(v.Missing), func(s string) bool { return s == secondDump })
+	m.Verdict = v
+}
+
+// secondDump is what one dump of a program that goes on is missing.
+const secondDump = "goroutines go on, so a second dump is needed to see whether the others stay where they are"
+
+// isCycle reports whether the class is a cycle of waits within the program.
+func isCycle(c FindingClass) bool { return c == SlotNested || c == SlotLockCycle }
+
+// rootStill is the first finding all of whose members stayed.
+func (m *Movement) rootStill(after *Analysis, still map[int64]bool) *Finding {
+	for i := range after.Findings {
+		f := &after.Findings[i]
+		n := 0
+		for _, id := range f.Members {
+			if still[id] {
+				n++
+			}
+		}
+		if n > 0 && n >= len(f.Members)-len(f.Members)/10 {
+			return f
+		}
+	}
+	return nil
+}
+
+func (m *Movement) judgeNoRoot(v *Verdict, after *Analysis) {
+	v.Decided = "movement"
+	switch {
+	case len(after.Findings) > 0:
+		v.Outcome = Slow
+		v.Reason = "those that wait are not the same as before, so they come on: " + after.Findings[0].Text
+	case m.Moved+m.Gone+m.New > 0:
+		v.Outcome = Slow
+		v.Reason = "the program goes on"
+	default:
+		v.Outcome = Idle
+		v.Reason = "nothing moves, and nobody waits for anybody but for work"
+	}
+}
+
+// judgeRoot is for trouble that stayed.
+func (m *Movement) judgeRoot(v *Verdict, after *Analysis, root *Finding, still map[int64]bool) {
+	v.Reason, v.Decided = root.Text+because(root), "movement"
+	moving := 0 // of those that the finding names, the ones that came on
+	for _, id := range root.Members {
+		if !still[id] {
+			moving++
+		}
+	}
+	switch {
+	case root.Class == RateLimit:
+		v.Outcome = Slow
+		v.Reason += "; a timer ends it, unless the limit is 0"
+	case isSlot(root.Class) && moving > 0:
+		v.Outcome = Starved
+	default:
+		v.Outcome = Wedged
+	}
+	if v.Outcome == Wedged {
+		v.Reason += fmt.Sprintf("; none of its %d goroutines moved", len(root.Members)-moving)
+	}
+}
+
+// allStuck reports whether all members are in Stuck, which has the order of the dump.
+func (a *Analysis) allStuck(f *Finding) bool {
+	stuck := slices.Clone(a.Stuck)
+	slices.Sort(stuck)
+	for _, id := range f.Members {
+		if _, ok := slices.BinarySearchFunc(stuck, id, cmp.Compare[int64]); !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,72 @@
+package waits
+
+import "fmt"
+
+// lockHolder looks among those that go on, or are at rest, for the holder of a
+// lock that nobody in the cluster holds. It returns DoubleLock if there is none.
+func (z *analyzer) lockHolder(c *cluster, s *sorted, confidence float64, because string) (FindingClass, float64, string) {
+	for _, o := range s.objects {
+		for _, h := range z.a.Objects[o].Holders {
+			if i, ok := z.byID[h.Goroutine]; ok && h.Confidence >= byReceiver && z.goesOn(i) {
+				c.holder = i
+				return LockOverCall, byReceiver, fmt.Sprintf("goroutine %d (%s) may hold it: %s", h.Goroutine, z.where(i), h.Why)
+			}
+		}
+	}
+	for _, i := range c.live {
+		if z.sharesFunc(i, s.locks) {
+			c.holder = i
+			return LockOverCall, byType, fmt.Sprintf("goroutine %d (%s) is in the same code and may hold it", z.facts[i].id, z.where(i))
+		}
+	}
+	if i := z.sameOwner(s.locks); i >= 0 {
+		c.holder = i
+		return LockOverCall, byType, fmt.Sprintf("goroutine %d (%s) is inside a method of the type whose method wants the lock, and may hold it", z.facts[i].id, z.where(i))
+	}
+	return DoubleLock, confidence, because
+}
+
+// sharesFunc reports whether i has a function on its stack in which one of the
+// others waits.
+func (z *analyzer) sharesFunc(i int32, others []int32) bool {
+	g := z.b.groups[z.facts[i].group]
+	for _, k := range others {
+		other := z.b.groups[z.facts[k].group]
+		if other.shape.place < 0 {
+			continue
+		}
+		name := other.frames[other.shape.place].Func
+		for f := range g.frames {
+			if g.frames[f].Func == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameOwner finds one that goes on inside a method of the type whose method
+// waits for a lock, -1 for none.
+func (z *analyzer) sameOwner(locks []int32) int32 {
+	owners := map[string]bool{}
+	for _, k := range locks {
+		g := z.b.groups[z.facts[k].group]
+		if p := g.shape.place; p >= 0 {
+			if t := receiverType(g.frames[p].Func); t != "" {
+				owners[t] = true
+			}
+		}
+	}
+	if len(owners) == 0 {
+		return -1
+	}
+	for _, i := range z.live {
+		g := z.b.groups[z.facts[i].group]
+		for f := range g.frames {
+			if owners[receiverType(g.frames[f].Func)] {
+				return i
+			}
+		}
+	}
+	return -1
+}
