@@ -99,7 +99,7 @@ func play(t *testing.T, s *repro.Scenario, o guest.Options) *played {
 }
 
 // TestHarness runs a harness that is written against the official client, and knows nothing of wedge,
-// through two hangs and a run without any.
+// through three hangs and a run without any.
 func TestHarness(t *testing.T) {
 	bin, err := harness()
 	if err != nil {
@@ -120,6 +120,9 @@ func TestHarness(t *testing.T) {
 			diagnose.Wedged, diagnose.CauseSilentStream, diagnose.Wedged, true},
 		{"router-queue", "router-queue", nil, []string{"-limit", "30", "-rounds", "1", "-tries", "2"}, guest.Options{Scale: 25},
 			diagnose.Storming, diagnose.CauseRouterQueue, diagnose.Storming, true},
+		// Answers take longer than the harness waits for them, and the servers do not notice that it has left.
+		{"timeout-cascade", "timeout-cascade", nil, []string{"-rounds", "1", "-timeout", "500ms", "-tries", "100"}, guest.Options{Scale: 120, GiveUp: 2},
+			diagnose.Storming, diagnose.CauseTimeoutCascade, diagnose.Storming, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

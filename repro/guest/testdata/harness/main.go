@@ -21,6 +21,7 @@ var (
 	rounds = flag.Int("rounds", 3, "calls of each, one after the other")
 	limit  = flag.Int("limit", 16, "calls at once")
 	tries  = flag.Int("tries", 3, "how often a call is tried, besides the client's own retries")
+	total  = flag.Duration("timeout", 0, "time limit of a call; 0: none")
 	pprof  = flag.String("pprof", "", "address for net/http/pprof")
 )
 
@@ -67,7 +68,13 @@ func (h *harness) agent(i int) {
 func (h *harness) call(history []openai.ChatCompletionMessageParamUnion) (string, error) {
 	h.slots <- struct{}{}
 	defer func() { <-h.slots }()
-	stream := h.client.Chat.Completions.NewStreaming(context.Background(), openai.ChatCompletionNewParams{Model: "my-model", Messages: history})
+	ctx := context.Background()
+	if *total > 0 {
+		limited, cancel := context.WithTimeout(ctx, *total)
+		defer cancel()
+		ctx = limited
+	}
+	stream := h.client.Chat.Completions.NewStreaming(ctx, openai.ChatCompletionNewParams{Model: "my-model", Messages: history})
 	defer stream.Close()
 	var answer openai.ChatCompletionAccumulator
 	for stream.Next() {
