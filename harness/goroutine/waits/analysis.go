@@ -137,6 +137,7 @@ const (
 	HTTPHeaders      FindingClass = "http-headers"
 	StreamStall      FindingClass = "stream-stall"
 	DeadConnection   FindingClass = "dead-connection" // a write that the peer does not take
+	PipeFull         FindingClass = "pipe-full"       // a write to a pipe that nobody reads
 	RateLimit        FindingClass = "rate-limit"
 	ExecWait         FindingClass = "exec-wait"
 	ExecPipe         FindingClass = "exec-pipe" // the child is gone, its pipe is held open

@@ -3,6 +3,7 @@ package waits
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"example.com/wedge/harness/goroutine"
 )
@@ -31,6 +32,7 @@ type fact struct {
 	wordCount  uint8
 	flags      flags
 	minutes    uint16 // of waiting as the header says
+	call       uint32 // hash of what the call to the outside was made with, 0 for none
 	cluster    int32  // index of the cluster, -1 for none
 }
 
@@ -89,6 +91,9 @@ func (b *Builder) Add(g *goroutine.Goroutine) {
 			f.object = w - grp.shape.back
 		}
 	}
+	if grp.shape.class == PeerEnding {
+		f.call = callHash(g)
+	}
 	if g.Leaked {
 		f.flags |= leaked
 	}
@@ -102,6 +107,27 @@ func (b *Builder) Add(g *goroutine.Goroutine) {
 	f.wordCount = uint8(uint32(len(b.words)) - f.words)
 	b.facts = append(b.facts, f)
 	grp.addStage(g)
+}
+
+// callHash sums up the arguments of the library's frames, in which a call has its
+// connection and request: other ones are another call, although the stack is the
+// same. Frames of the program are left out: they hold pointers into the stack, which the collector
+// moves.
+func callHash(g *goroutine.Goroutine) uint32 {
+	h := uint32(0)
+	for i := range g.Frames {
+		if f := &g.Frames[i]; isPool(f.Func) || strings.HasPrefix(f.Func, "google.golang.org/grpc") {
+			if w, ok := firstWord(f.Args); ok {
+				h = h*16777619 ^ uint32(w) ^ uint32(w>>32)
+			}
+			if _, rest, ok := strings.Cut(f.Args, ", "); ok {
+				if w, ok := firstWord(rest); ok {
+					h = h*16777619 ^ uint32(w) ^ uint32(w>>32)
+				}
+			}
+		}
+	}
+	return h
 }
 
 // addWords keeps the receivers of g, 0 for one that is not exact.

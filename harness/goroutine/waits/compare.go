@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 )
 
 // A Movement is what changed between two dumps of one process.
 type Movement struct {
-	// Still are the goroutines of both dumps with the same state and stack;
-	// Moved those with another; Gone and New those of one dump only. IDs are not
+	// Still are the goroutines of both dumps with the same state and stack, and in a
+	// call to the outside with the same connection and request; Moved are the others of both; Gone and New those of one dump only. IDs are not
 	// used again within a process.
 	Still, Moved, Gone, New int
 	// Stuck are the still ones in waits that only another goroutine or the
@@ -61,7 +62,7 @@ func Compare(before, after *Analysis) *Movement {
 		case !ok:
 			m.New++
 			continue
-		case before.keys[b.group] != after.keys[f.group]:
+		case before.keys[b.group] != after.keys[f.group], b.call != f.call, b.object != f.object:
 			m.Moved++
 		default:
 			m.Still++
@@ -131,6 +132,10 @@ func (m *Movement) judge(after *Analysis, still map[int64]bool) {
 	}
 	v.Reason += "; " + what
 	v.Missing = slices.DeleteFunc(slices.Clone(v.Missing), func(s string) bool { return s == secondDump })
+	v.Next = slices.DeleteFunc(v.Next, func(s string) bool { return s == nextDump })
+	if root != nil {
+		v.Next = append(v.Next, "read "+strings.Join(after.placesOf(root), ", "))
+	}
 	m.Verdict = v
 }
 

@@ -206,6 +206,7 @@ var explain = map[FindingClass]string{
 	HTTPHeaders:      "the server has not answered",
 	StreamStall:      "a response body brings nothing",
 	DeadConnection:   "the peer does not take what is written",
+	PipeFull:         "a pipe is full and its other end does not read",
 	RateLimit:        "the rate limiter makes callers wait",
 	ExecWait:         "a child process has not ended",
 	ExecPipe:         "a child process has ended and somebody else holds its pipe open",

@@ -21,11 +21,7 @@ func (a *Analysis) addGroups(b *Builder) {
 	for _, grp := range order {
 		a.order = append(a.order, grp.index)
 		g := Group{StackGroup: grp.tally.Groups()[0], Class: grp.shape.class, Stage: grp.shape.stage, Waits: grp.shape.waits}
-		if p := grp.shape.place; p >= 0 {
-			g.Place = placeText(&grp.frames[p])
-		} else if len(grp.frames) > 0 {
-			g.Place = placeText(&grp.frames[0])
-		}
+		g.Place = grp.place()
 		a.Groups = append(a.Groups, g)
 	}
 }

@@ -52,13 +52,13 @@ func (k objectKey) name() string {
 
 // place is where the group waits, in words.
 func (g *group) place() string {
-	if p := g.shape.place; p >= 0 {
+	if p := g.shape.show; p >= 0 {
 		return placeText(&g.frames[p])
 	}
 	if len(g.frames) > 0 {
 		return placeText(&g.frames[0])
 	}
-	return "no frame"
+	return ""
 }
 
 // sortObjects puts those with the most waiters first and keeps the indexes of

@@ -82,6 +82,7 @@ var rules = []rule{
 	{call: "http2serverConn).readFrames", class: AtRest, kind: Conn, waits: "a client's next frame"},
 	{call: "http2.(*serverConn).serve", state: "select", class: AtRest, kind: Conn, waits: "a client's next frame"},
 	{call: "http2serverConn).serve", state: "select", class: AtRest, kind: Conn, waits: "a client's next frame"},
+	{call: "internal/poll.(*pollDesc).waitWrite", under: "os.(*File).Write", class: PeerEnding, kind: Pipe, waits: "the other end of a pipe to read", finding: PipeFull},
 	{call: "internal/poll.(*pollDesc).waitWrite", class: PeerEnding, kind: Conn, waits: "the peer to take what is written", finding: DeadConnection},
 	{call: "internal/poll.(*FD).Write", state: "IO wait", class: PeerEnding, kind: Conn, waits: "the peer to take what is written", finding: DeadConnection},
 

@@ -16,6 +16,9 @@ type shape struct {
 	waits string
 	// place is the innermost frame of interest, -1 for none.
 	place int
+	// show is the frame to name to people: of a call to the outside it is the
+	// innermost of the program's own. It is place otherwise.
+	show int
 	// address is the frame with the object's address as its first word, -1 for
 	// none; the object starts back bytes before it.
 	address int
@@ -52,6 +55,10 @@ func shapeOf(g *goroutine.Goroutine) shape {
 	s.stage, _ = goroutine.StackStage(g.Frames)
 	s.byState(g.State)
 	s.byFrames(g)
+	s.show = s.place
+	if (s.class == PeerEnding || s.class == SelfEnding) && !s.companion {
+		s.showCaller(g.Frames)
+	}
 	if s.companion {
 		s.stage = ""
 	}
@@ -237,6 +244,32 @@ func placeOf(frames []goroutine.Frame) int {
 		}
 	}
 	return -1
+}
+
+// showCaller finds the innermost frame that is not of a library for calls.
+func (s *shape) showCaller(frames []goroutine.Frame) {
+	for i := max(s.place, 0); i < len(frames); i++ {
+		if name := frames[i].Func; !isPlumbing(name) && !isLibrary(name) {
+			s.show = i
+			return
+		}
+	}
+}
+
+// libraries are the packages through which programs call the outside.
+var libraries = []string{
+	"net.", "net/", "bufio.", "io.", "os.", "os/", "crypto/", "compress/", "encoding/", "database/sql.", "mime/", "log.", "fmt.",
+	"golang.org/x/", "google.golang.org/grpc", "github.com/sashabaranov/go-openai.", "github.com/openai/openai-go",
+	"github.com/anthropics/anthropic-sdk-go", "github.com/jackc/", "github.com/go-resty/", "github.com/hashicorp/go-retryablehttp.",
+}
+
+func isLibrary(name string) bool {
+	for _, l := range libraries {
+		if strings.HasPrefix(name, l) {
+			return true
+		}
+	}
+	return false
 }
 
 // plumbing are the packages whose functions wait on behalf of their callers.

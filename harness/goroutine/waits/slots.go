@@ -268,12 +268,25 @@ func (z *analyzer) addPool(p *pool, f Finding, isStuck bool) {
 		if isStuck {
 			z.facts[i].flags |= stuck
 		}
-		if k := z.facts[i].cluster; k >= 0 {
-			z.clusters[k].explained = true
-		}
+		z.explain(z.facts[i].cluster, isStuck)
 	}
 	f.Text = z.poolText(p, f.Class)
 	z.a.Findings = append(z.a.Findings, f)
+}
+
+// explain takes a cluster as explained by a finding about slots. Who waits for
+// one of its members is stuck with them.
+func (z *analyzer) explain(k int32, isStuck bool) {
+	if k < 0 || z.clusters[k].explained {
+		return
+	}
+	c := &z.clusters[k]
+	c.explained = true
+	for _, i := range c.members {
+		if isStuck && z.waker(c) < 0 {
+			z.facts[i].flags |= stuck
+		}
+	}
 }
 
 // poolText says how many wait, how many hold, and what those wait for.

@@ -61,7 +61,7 @@ func tier(f *Finding) int {
 	switch f.Class {
 	case SlotNested, SlotLockCycle, SlotLeaked:
 		return 0
-	case HTTPPool, DeadConnection:
+	case HTTPPool, DeadConnection, PipeFull:
 		return 3
 	case HTTPHeaders, StreamStall, RateLimit, ExecWait:
 		return 4
@@ -269,10 +269,13 @@ func (z *analyzer) missing() []string {
 	return list
 }
 
+// nextDump is the step that decides between slow and stuck.
+const nextDump = "take a second dump some seconds later and compare: wedge dump FIRST SECOND, or wedge dump http://HOST:PORT/debug/pprof/goroutine"
+
 // addNext says what to do.
 func (z *analyzer) addNext(v *Verdict) {
 	if v.Outcome != Deadlocked && v.Outcome != Idle {
-		v.Next = append(v.Next, "take a second dump some seconds later and compare: wedge dump FIRST SECOND, or wedge dump http://HOST:PORT/debug/pprof/goroutine")
+		v.Next = append(v.Next, nextDump)
 	}
 	if slices.ContainsFunc(v.Missing, func(m string) bool { return strings.Contains(m, "SIGQUIT") }) {
 		v.Next = append(v.Next, "if the process may end: kill -QUIT PID prints the addresses of channels")
@@ -282,20 +285,28 @@ func (z *analyzer) addNext(v *Verdict) {
 	}
 }
 
-// placesToRead names the places in the source to look at first.
+// placesToRead says which places in the source to look at first.
 func (z *analyzer) placesToRead(f *Finding) []string {
-	var places []string
-	for _, id := range f.Members {
-		i, ok := z.byID[id]
-		if !ok || z.shape(i).role == dumper {
-			continue
-		}
-		if p := z.b.groups[z.facts[i].group].place(); !slices.Contains(places, p) && len(places) < partsMax {
-			places = append(places, p)
-		}
-	}
+	places := z.a.placesOf(f)
 	if len(places) == 0 {
 		return nil
 	}
 	return []string{"read " + strings.Join(places, ", ")}
+}
+
+// placesOf lists the places where the members of a finding are, the first few.
+func (a *Analysis) placesOf(f *Finding) []string {
+	members := map[int64]bool{}
+	for _, id := range f.Members {
+		members[id] = true
+	}
+	var places []string
+	for i := range a.Groups {
+		g := &a.Groups[i]
+		isIn := slices.ContainsFunc(g.IDs, func(id int64) bool { return members[id] })
+		if isIn && !slices.Contains(places, g.Place) && len(places) < partsMax {
+			places = append(places, g.Place)
+		}
+	}
+	return places
 }
