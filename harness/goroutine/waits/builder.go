@@ -55,8 +55,10 @@ type group struct {
 	frames    []goroutine.Frame
 	state     string
 	index     int32
-	stages    []StageCount
-	creator   string // function with the go statement of the first goroutine
+	stages    []StageCount // by label
+	// unlabelled counts the goroutines whose stage the stack decides.
+	unlabelled int
+	creator    string // function with the go statement of the first goroutine
 }
 
 // Of each group the receivers of so many goroutines are kept. A lock has one
@@ -138,19 +140,16 @@ func (b *Builder) addWords(g *goroutine.Goroutine, grp *group) {
 	}
 }
 
-// addStage counts the stage of g: its label's, else its stack's.
+// addStage counts the stage of g: its label's, else, later, its stack's.
 func (grp *group) addStage(g *goroutine.Goroutine) {
-	stage := grp.shape.stage
 	if goroutine.Inherited(g) {
 		return
 	}
 	if label := g.Label(goroutine.StageLabel); label != "" {
-		stage = label
+		grp.stages = addStage(grp.stages, label, g.N())
+	} else {
+		grp.unlabelled += g.N()
 	}
-	if stage == "" {
-		return
-	}
-	grp.stages = addStage(grp.stages, stage, g.N())
 }
 
 func addStage(stages []StageCount, stage string, n int) []StageCount {
@@ -168,7 +167,7 @@ func (b *Builder) group(g *goroutine.Goroutine) *group {
 	if grp := b.byKey[string(b.key)]; grp != nil {
 		return grp
 	}
-	grp := &group{shape: shapeOf(g), frames: slices.Clone(g.Frames), state: g.State, creator: g.CreatedBy.Func, index: int32(len(b.groups))}
+	grp := &group{shape: shapeOf(g), frames: slices.Clone(g.Frames), state: stateOf(g), creator: g.CreatedBy.Func, index: int32(len(b.groups))}
 	for i := range grp.frames {
 		grp.frames[i].Args = ""
 		if !isPlumbing(grp.frames[i].Func) && len(grp.receivers) < wordsMax {

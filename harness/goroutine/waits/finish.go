@@ -8,6 +8,7 @@ import (
 // Analysis says what the goroutines so far amount to. The Builder can go on.
 func (b *Builder) Analysis() *Analysis {
 	a := &Analysis{Goroutines: b.total, facts: slices.Clone(b.facts)}
+	b.findChannelSlots()
 	a.addGroups(b)
 	a.addStages(b)
 	a.judge(b)
@@ -31,6 +32,9 @@ func (a *Analysis) addStages(b *Builder) {
 	for _, grp := range b.groups {
 		for _, s := range grp.stages {
 			a.Stages = addStage(a.Stages, s.Stage, s.Count)
+		}
+		if stage := grp.shape.stage; stage != "" && grp.unlabelled > 0 {
+			a.Stages = addStage(a.Stages, stage, grp.unlabelled)
 		}
 	}
 	slices.SortFunc(a.Stages, func(x, y StageCount) int {

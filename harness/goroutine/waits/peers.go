@@ -3,6 +3,7 @@ package waits
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -61,6 +62,7 @@ func (z *analyzer) addPeer(t *trouble) {
 // for the request does.
 func (z *analyzer) joinCompanions() {
 	z.companions = map[int32]FindingClass{}
+	blocked := z.blockedTurn()
 	for i := range z.facts {
 		s := z.shape(int32(i))
 		if !s.companion || s.finding == "" {
@@ -70,11 +72,51 @@ func (z *analyzer) joinCompanions() {
 		if !ok || z.shape(p).waits != http2Call {
 			continue
 		}
-		z.companions[p] = s.finding
-		if s.finding == HTTPPool {
+		class := s.finding
+		if blocked != "" && z.awaitsTurn(z.facts[i].group) {
+			class = blocked
+		}
+		z.companions[p] = class
+		if class == HTTPPool {
 			z.moveStage(p, "headers", "connect")
 		}
 	}
+}
+
+// blockedTurn says why requests do not get their turn to send a header on a HTTP/2
+// connection, where one at a time may: the one whose turn it is waits for a slot
+// or for the peer to take what is written. It is empty if no dump shows one.
+func (z *analyzer) blockedTurn() FindingClass {
+	for _, g := range z.b.groups {
+		if g.shape.companion && (g.shape.finding == HTTPPool || g.shape.finding == DeadConnection) {
+			return g.shape.finding
+		}
+	}
+	return ""
+}
+
+// awaitsTurn reports whether the group is in the first of the two selects of
+// writeRequest, that for its turn; the other is for the answer. Only the lines tell
+// them apart.
+func (z *analyzer) awaitsTurn(group int32) bool {
+	own := z.b.groups[group].lineOf(writeRequest)
+	for _, g := range z.b.groups {
+		if line := g.lineOf(writeRequest); line > own && g.state == "select" {
+			return own > 0
+		}
+	}
+	return false
+}
+
+// writeRequest is the end of the name of the function that serves a HTTP/2 request.
+const writeRequest = "clientStream).writeRequest"
+
+// lineOf is the line in the innermost frame of interest if that is of the function, else 0.
+func (g *group) lineOf(name string) int {
+	if p := g.shape.place; p >= 0 && strings.HasSuffix(g.frames[p].Func, name) {
+		return g.frames[p].Line
+	}
+	return 0
 }
 
 // moveStage counts goroutine i in another stage than its own stack tells.

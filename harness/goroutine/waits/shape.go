@@ -53,7 +53,7 @@ func shapeOf(g *goroutine.Goroutine) shape {
 	s.entry = s.place >= 0 && isEntry(g.Frames[s.place+1:])
 	s.companion = goroutine.Inherited(g)
 	s.stage, _ = goroutine.StackStage(g.Frames)
-	s.byState(g.State)
+	s.byState(stateOf(g))
 	s.byFrames(g)
 	s.show = s.place
 	if (s.class == PeerEnding || s.class == SelfEnding) && !s.companion {
@@ -96,6 +96,9 @@ func (s *shape) byFrames(g *goroutine.Goroutine) {
 
 func (s *shape) apply(r *rule, frames []goroutine.Frame, frame int) {
 	s.class, s.waits, s.role, s.finding = r.class, r.waits, r.role, r.finding
+	if r.role == slot && r.class == ProgramEnding && s.stage == "" {
+		s.stage = "slot"
+	}
 	if r.role == slot {
 		s.slotPlace(frames, frame)
 	}

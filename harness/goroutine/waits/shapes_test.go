@@ -27,7 +27,7 @@ var shapes = []struct {
 	{"slot-nested", waits.SlotNested, "deadlocked wedged", "deadlocked"},
 	{"slot-lock", waits.SlotLockCycle, "deadlocked wedged", "deadlocked"},
 	{"errgroup-nested", waits.SlotNested, "deadlocked wedged", "deadlocked"},
-	{"sql-pool", waits.SQLPool, "wedged starved unknown", "wedged"},
+	{"sql-pool", waits.SlotNested, "deadlocked wedged", "deadlocked"},
 	// Locks and what is held over.
 	{"ab-ba", waits.ABBA, "deadlocked wedged", "deadlocked"},
 	{"rw-recursive", waits.RWRecursive, "deadlocked wedged", "deadlocked"},

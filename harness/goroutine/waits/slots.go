@@ -115,7 +115,10 @@ func (z *analyzer) judgePool(p *pool) {
 	switch {
 	case object.Kind == Pool && strings.Contains(z.b.groups[p.groups[0]].shape.waits, "database/sql"):
 		f.Class = SQLPool
-		f.Because = z.openSQL()
+		f.Because, stuckMembers = z.openSQL(p)
+		if stuckMembers {
+			f.Class, f.Confidence = SlotNested, byReceiver
+		}
 	case len(nested) > 0:
 		f.Class, stuckMembers = SlotNested, live < 0
 		f.Because = fmt.Sprintf("%d that wait for a slot have one already, or work for one that has", len(nested))
@@ -127,7 +130,7 @@ func (z *analyzer) judgePool(p *pool) {
 		stuckMembers = f.Class == SlotLockCycle
 	}
 	if live >= 0 && f.Because == "" {
-		f.Because = fmt.Sprintf("%d of %d holders go on, such as goroutine %d (%s)", z.countLive(p.holders), len(p.holders), z.facts[live].id, z.where(live))
+		f.Because = fmt.Sprintf("%d of %d holders run or can be woken from outside or by a timer, such as goroutine %d (%s)", z.countLive(p.holders), len(p.holders), z.facts[live].id, z.where(live))
 	}
 	z.addPool(p, f, stuckMembers)
 }
@@ -231,20 +234,43 @@ func (z *analyzer) judgeLocked(p *pool, locked []int32) (FindingClass, float64, 
 }
 
 // openSQL says how many transactions and queries keep a connection: database/sql
-// starts a goroutine for each.
-func (z *analyzer) openSQL() string {
-	var tx, rows int
-	for _, g := range z.b.groups {
-		for i := range g.frames {
-			switch {
-			case isFunc(g.frames[i].Func, "database/sql.(*Tx).awaitDone"):
-				tx += g.size
-			case isFunc(g.frames[i].Func, "database/sql.(*Rows).awaitDone"):
-				rows += g.size
-			}
+// starts a goroutine for each. nested says that all of them were opened by those
+// that wait for one more.
+func (z *analyzer) openSQL(p *pool) (because string, nested bool) {
+	waiting := map[int64]bool{}
+	for _, w := range p.waiters {
+		waiting[z.facts[w].id] = true
+	}
+	var tx, rows, own int
+	for i := range z.facts {
+		g := z.b.groups[z.facts[i].group]
+		switch {
+		case g.has("database/sql.(*Tx).awaitDone"):
+			tx += int(z.facts[i].count)
+		case g.has("database/sql.(*Rows).awaitDone"):
+			rows += int(z.facts[i].count)
+		default:
+			continue
+		}
+		if parent := z.facts[i].parent; parent != 0 && waiting[parent] {
+			own += int(z.facts[i].count)
 		}
 	}
-	return fmt.Sprintf("%s and %s are open, and each keeps a connection", plural(tx, "transaction"), plural(rows, "query"))
+	because = fmt.Sprintf("%s and %s are open, and each keeps a connection", plural(tx, "transaction"), plural(rows, "query"))
+	if own > 0 {
+		because += fmt.Sprintf("; %d of them were opened by those that wait for another connection", own)
+	}
+	return because, own > 0 && own == tx+rows
+}
+
+// has reports whether the function is on the stack.
+func (g *group) has(name string) bool {
+	for i := range g.frames {
+		if g.frames[i].Func == name {
+			return true
+		}
+	}
+	return false
 }
 
 func plural(n int, what string) string {

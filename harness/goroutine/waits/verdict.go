@@ -9,7 +9,6 @@ import (
 // judge finds what is wrong and says the verdict.
 func (a *Analysis) judge(b *Builder) {
 	z := &analyzer{a: a, b: b, facts: a.facts}
-	z.findChannelSlots()
 	z.rest()
 	z.sort()
 	z.findObjects()
@@ -140,7 +139,7 @@ func (z *analyzer) judgeSlots(v *Verdict, f *Finding) {
 		v.Outcome = Unknown
 		if live := z.liveOf(f); live > 0 {
 			v.Outcome, v.Decided = Starved, "holders"
-			v.Reason += fmt.Sprintf("; %d of its goroutines can be woken from outside or by a timer, so it is starved if those come on and wedged if not", live)
+			v.Reason += "; it is starved if those come on, and wedged if not"
 		}
 	}
 }
