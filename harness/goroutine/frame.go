@@ -43,15 +43,21 @@ func callName(text []byte) (nameBytes int, ok bool) {
 // isArgs reports whether b has only what printArgs prints.
 func isArgs(b []byte) bool {
 	for _, c := range b {
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'f':
-		case c == 'x', c == ',', c == ' ', c == '?', c == '{', c == '}', c == '.', c == '_':
-		default:
+		if !argBytes[c] {
 			return false
 		}
 	}
 	return true
 }
+
+// argBytes are the bytes of arguments: a table, since most bytes of a dump are
+// looked at through it.
+var argBytes = func() (set [256]bool) {
+	for _, c := range "0123456789abcdefx, ?{}._" {
+		set[c] = true
+	}
+	return set
+}()
 
 // cutCreator splits a "created by" line; parentID is 0 where not printed.
 func cutCreator(text []byte) (name []byte, parentID int64) {

@@ -2,8 +2,11 @@ package goroutine
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,48 +14,104 @@ import (
 	"testing/iotest"
 )
 
-// FuzzParse reads anything: no panic, every byte accounted for, the same result
-// however the text arrives, every goroutine in one group.
-func FuzzParse(f *testing.F) {
-	for _, path := range fixtures(f) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
+// FuzzParse reads anything as a dump.
+func FuzzParse(f *testing.F) { fuzzText(f, "testdata/*.txt", "testdata/traps/*.txt") }
+
+// The others begin with the texts of one form each.
+
+func FuzzProfileText(f *testing.F) { fuzzText(f, "testdata/traps/37-*.txt") }
+
+func FuzzProfile(f *testing.F) { fuzzText(f, "testdata/traps/41-profile-binary.txt") }
+
+func FuzzDelve(f *testing.F) { fuzzText(f, "testdata/traps/hand-41-delve.txt") }
+
+func FuzzGDB(f *testing.F) { fuzzText(f, "testdata/traps/hand-41-gdb.txt") }
+
+func FuzzPanicparse(f *testing.F) { fuzzText(f, "testdata/traps/hand-41-panicparse.txt") }
+
+func FuzzInspect(f *testing.F) { fuzzText(f, "testdata/traps/hand-36-merged.txt") }
+
+func FuzzSnapshots(f *testing.F) {
+	fuzzText(f, "testdata/traps/35-*.txt", "testdata/traps/30-interleaved.txt", "testdata/traps/02-threads.txt")
+}
+
+func fuzzText(f *testing.F, patterns ...string) {
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			f.Fatalf("%s: %d files, %v", pattern, len(paths), err)
 		}
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		d, err := Parse(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkAccount(t, d.Stats, len(text))
-		var shown int64
-		for _, s := range d.Skipped {
-			shown += s.Bytes
-			if s.Offset < 0 || s.Bytes <= 0 || s.Offset+s.Bytes > int64(len(text)) {
-				t.Errorf("skipped %+v of %d bytes", s, len(text))
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(text)
+			if plain := unzipped(text); plain != nil {
+				f.Add(plain)
 			}
 		}
-		if shown > d.SkippedBytes || len(d.Skipped) < skipsMax && shown != d.SkippedBytes {
-			t.Errorf("skipped %d bytes, shown %d", d.SkippedBytes, shown)
+	}
+	f.Fuzz(checkText)
+}
+
+func unzipped(text []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return nil
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		return nil
+	}
+	return plain
+}
+
+// checkText reads any text: no panic, every byte accounted for, the same result
+// however the text arrives, every goroutine in one group.
+func checkText(t *testing.T, text []byte) {
+	d, err := Parse(bytes.NewReader(text))
+	if bytes.HasPrefix(text, gzipMagic) && (err != nil || unzipped(text) != nil) {
+		return // a damaged archive, or an account of what was in it
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAccount(t, d.Stats, len(text))
+	checkSkipped(t, d, len(text))
+	again, err := Parse(iotest.HalfReader(bytes.NewReader(text)))
+	if err != nil || !reflect.DeepEqual(d, again) {
+		t.Errorf("differs in pieces: %v\n%s\n%s", err, render(d), render(again))
+	}
+	checkAll(t, text)
+	grouped, similar := 0, 0
+	groups := Group(d)
+	for _, g := range groups {
+		grouped += g.Count()
+	}
+	for _, g := range GroupSimilar(groups) {
+		similar += g.Count()
+	}
+	if grouped != d.N() || similar != d.N() {
+		t.Errorf("%d goroutines, %d in groups, %d in similar ones", d.N(), grouped, similar)
+	}
+	if m := Compare(d, again, ByID); len(m.Changed)+len(m.Gone)+len(m.New) != 0 {
+		t.Errorf("moved against itself: %+v", m)
+	}
+}
+
+func checkSkipped(t *testing.T, d *Dump, size int) {
+	t.Helper()
+	var shown int64
+	for _, s := range d.Skipped {
+		shown += s.Bytes
+		if s.Offset < 0 || s.Bytes <= 0 || s.Offset+s.Bytes > int64(size) {
+			t.Errorf("skipped %+v of %d bytes", s, size)
 		}
-		again, err := Parse(iotest.HalfReader(bytes.NewReader(text)))
-		if err != nil || !reflect.DeepEqual(d, again) {
-			t.Errorf("differs in pieces: %v\n%s\n%s", err, render(d), render(again))
-		}
-		checkAll(t, text)
-		grouped := 0
-		for _, g := range Group(d) {
-			grouped += g.Count()
-		}
-		if grouped != d.N() {
-			t.Errorf("%d goroutines, %d in groups", d.N(), grouped)
-		}
-		if m := Compare(d, again, ByID); len(m.Changed)+len(m.Gone)+len(m.New) != 0 {
-			t.Errorf("moved against itself: %+v", m)
-		}
-	})
+	}
+	if shown > d.SkippedBytes || len(d.Skipped) < skipsMax && shown != d.SkippedBytes {
+		t.Errorf("skipped %d bytes, shown %d", d.SkippedBytes, shown)
+	}
 }
 
 // checkAll reads the text as any number of dumps.

@@ -215,7 +215,7 @@ func cutMerged(text []byte, g *Goroutine) bool {
 			g.Merged = append(g.Merged, id)
 		}
 		if text, ok = bytes.CutPrefix(rest, []byte(", ")); !ok {
-			g.Count = int(n)
+			g.Count = int(min(n, countMax))
 			return string(bytes.TrimPrefix(rest, []byte("]"))) == "" || string(rest) == "]]"
 		}
 	}

@@ -27,11 +27,14 @@ func (r *Reader) open() {
 	r.src = nil
 	var head []byte
 	head, src = peek(src)
-	if bytes.HasPrefix(head, gzipMagic) {
-		if unpacked, err := gzip.NewReader(src); err == nil {
-			r.layers = append(r.layers, container.Layer{Name: "gzip", Lines: 1})
-			head, src = peek(unpacked)
+	if isGzip(head) {
+		unpacked, err := gzip.NewReader(src)
+		if err != nil { // of the source: the header is good
+			r.err = err
+			return
 		}
+		r.layers = append(r.layers, container.Layer{Name: "gzip", Lines: 1})
+		head, src = peek(unpacked)
 	}
 	if looksBinary(head) {
 		var whole bool
@@ -40,6 +43,15 @@ func (r *Reader) open() {
 		}
 	}
 	r.lines = container.NewReader(src)
+}
+
+// isGzip reports whether the start has the whole header of a gzip file.
+func isGzip(head []byte) bool {
+	if !bytes.HasPrefix(head, gzipMagic) {
+		return false
+	}
+	_, err := gzip.NewReader(bytes.NewReader(head))
+	return err == nil
 }
 
 // peek returns the start of src and a reader that begins with it.

@@ -34,7 +34,9 @@ func (p *parser) firstBucketLine(text []byte) (used bool, done *Goroutine) {
 	p.call.size = 0
 	done = p.close()
 	g := &p.cur.g
-	g.Count, _ = strconv.Atoi(string(m[1]))
+	if n, err := strconv.ParseInt(string(m[1]), 10, 64); err == nil {
+		g.Count = int(min(n, countMax))
+	}
 	g.State = p.r.names.text(m[2])
 	if minutes, err := strconv.ParseInt(string(m[3]), 10, 64); err == nil {
 		g.Wait = time.Duration(min(minutes, waitMinutesMax)) * time.Minute // the least of the bucket

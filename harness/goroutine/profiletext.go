@@ -11,6 +11,9 @@ import "bytes"
 //	# labels: {"K":"V", "K":"V"}
 //	#@PC[@NAME+0xOFF@FILE:LINE]
 
+// countMax keeps sums of counts within an int.
+const countMax = 1 << 40
+
 var (
 	profileTotal = []byte(" profile: total ")
 	labelsLine   = []byte("# labels: {")
@@ -45,7 +48,7 @@ func (p *parser) profileStack(text []byte) (used bool, done *Goroutine) {
 		}
 	}
 	done = p.close()
-	p.cur.g.Count = int(count)
+	p.cur.g.Count = int(min(count, countMax))
 	p.place(FormProfileText)
 	return true, done
 }

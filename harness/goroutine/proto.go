@@ -45,7 +45,7 @@ func (r *Reader) readProfile(data []byte) (ok bool) {
 	p.use(size)
 	for _, s := range prof.Sample {
 		if s.Value[column] > 0 {
-			r.queue = append(r.queue, r.sampled(s, int(s.Value[column])))
+			r.queue = append(r.queue, r.sampled(s, int(min(s.Value[column], countMax))))
 		}
 	}
 	return true
