@@ -36,7 +36,8 @@ func (p *patience) fail() {
 var firstLooks = [256]bool{
 	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
 	'{': true, '[': true, '<': true, '>': true, ' ': true,
-	'J': true, 'F': true, 'M': true, 'A': true, 'S': true, 'O': true, 'N': true, 'D': true, 'I': true, 'W': true, 'E': true,
+	'A': true, 'B': true, 'C': true, 'D': true, 'E': true, 'F': true, 'G': true, 'H': true, 'I': true, 'J': true, 'K': true, 'L': true, 'M': true,
+	'N': true, 'O': true, 'P': true, 'Q': true, 'R': true, 'S': true, 'T': true, 'U': true, 'V': true, 'W': true, 'X': true, 'Y': true, 'Z': true,
 }
 
 // isPlain says that nothing is to be undone for a line of the input, raw, and
@@ -207,17 +208,29 @@ func announces(text []byte) bool {
 	return false
 }
 
+// looksWrapped is a quick look that spares most lines the one of mayBegin.
+func (r *Reader) looksWrapped(text []byte) bool {
+	inner := bytes.TrimLeft(text, " ")
+	if len(inner) == 0 {
+		return false
+	}
+	if firstLooks[inner[0]] || len(inner) < len(text) && announces(inner) {
+		return true
+	}
+	return r.in.marks()&markPipe != 0 && bytes.IndexByte(text[:min(len(text), prefixBytesMax)], '|') > 0
+}
+
 // mayBegin says whether to look at the input again because of this line, which
 // is without the formats known so far.
 func (r *Reader) mayBegin(text []byte) bool {
-	if len(text) == 0 || r.depth == depthMax || !firstLooks[text[0]] && r.in.marks()&markPipe == 0 {
+	if r.depth == depthMax || !r.looksWrapped(text) {
 		return false
 	}
 	r.lines--
-	var m memo
+	m := newMemo([][]byte{text})
 	for f := format(0); f < formatNumber; f++ {
 		p, ok := f.unwrap(text, &m)
-		if !ok {
+		if !ok || len(p.text) == len(text) { // nothing is undone
 			continue
 		}
 		if announces(plainly(p.text)) || !f.isWeak() && r.lines < 0 {

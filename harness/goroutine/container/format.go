@@ -20,6 +20,7 @@ const (
 	formatStern                 // pod container
 	formatStairs                // the screen of a terminal in raw mode
 	formatIndent                // moved to the right by a code block
+	formatShape                 // any prefix, the same but for its numbers
 	formatNumber
 )
 
@@ -27,7 +28,7 @@ const (
 func (f format) name() string {
 	return [formatNumber]string{"docker json", "CRI", "journald/syslog", "CI time stamps", "kubectl/compose prefix",
 		"kubectl/compose prefix", "klog", "time stamps", "quote marks", "JSON lines", "kubectl/compose prefix",
-		"terminal staircase", "Markdown"}[f]
+		"terminal staircase", "Markdown", "line prefix"}[f]
 }
 
 // isWeak says that an ordinary log or dump may look so: it is undone only where
@@ -49,6 +50,7 @@ type memo struct {
 	indent  int      // of lines that continue one with a prefix
 	source  []byte   // of the line before
 	width   int      // of the terminal, in columns
+	shape   []byte   // a prefix, with any numbers
 	margin  int      // blanks that a code block put before each line
 	cursor           // of the terminal
 	members []Member // room for those of an object
@@ -88,6 +90,8 @@ func (f format) unwrap(text []byte, m *memo) (p piece, ok bool) {
 		return unwrapQuote(text)
 	case formatJSON:
 		return unwrapJSON(text, m)
+	case formatShape:
+		return unwrapShape(text, m)
 	case formatStairs:
 		return unwrapStairs(text, m)
 	case formatIndent:

@@ -44,7 +44,7 @@ func (c *counts) list() []Layer {
 	for _, l := range [...]layer{layerWide, layerBOM, layerCRLF} {
 		add(l)
 	}
-	for _, f := range [...]format{formatBracket, formatPipe, formatStern, formatDocker, formatCRI, formatJournal, formatActions, formatKlog, formatStamp, formatJSON, formatStairs, formatQuote, formatIndent} {
+	for _, f := range [...]format{formatBracket, formatPipe, formatStern, formatDocker, formatCRI, formatJournal, formatActions, formatKlog, formatStamp, formatShape, formatJSON, formatStairs, formatQuote, formatIndent} {
 		add(layer(f))
 	}
 	for _, l := range [...]layer{layerMarkdown, layerString, layerANSI, layerHTML, layerMojibake} {

@@ -22,6 +22,7 @@ func isMargin(blanks int) bool { return blanks == 2 || blanks == 4 }
 
 // newMemo returns what formats remember before the first of some lines.
 func newMemo(sample [][]byte) (m memo) {
+	m.shape = shapeOf(sample)
 	for i, text := range sample {
 		m.width = max(m.width, utf8.RuneCount(text))
 		if blanks := blanksOf(text); i == 0 || blanks < m.margin {
