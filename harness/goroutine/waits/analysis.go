@@ -27,6 +27,7 @@ type Analysis struct {
 	Verdict Verdict
 
 	facts  []fact
+	marks  []flags
 	order  []int32 // group numbers of the facts, in the order of Groups
 	shapes []shape // by group number, as keys
 	keys   []key

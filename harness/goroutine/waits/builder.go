@@ -9,7 +9,7 @@ import (
 )
 
 // A Builder makes an Analysis of goroutines as they come, so that a dump larger
-// than memory can be read: it keeps one stack a group and 56 bytes a goroutine. The zero
+// than memory can be read: it keeps one stack a group and 48 bytes a goroutine. The zero
 // value is empty. It is not safe for concurrent use.
 type Builder struct {
 	groups []*group
@@ -33,7 +33,6 @@ type fact struct {
 	flags      flags
 	minutes    uint16 // of waiting as the header says
 	call       uint32 // hash of what the call to the outside was made with, 0 for none
-	cluster    int32  // index of the cluster, -1 for none
 }
 
 type flags uint8
@@ -86,7 +85,7 @@ func (b *Builder) Add(g *goroutine.Goroutine) {
 	grp := b.group(g)
 	grp.tally.Add(g)
 	grp.size += g.N()
-	f := fact{id: g.ID, parent: g.ParentID, group: grp.index, count: int32(min(g.N(), 1<<30)), cluster: -1}
+	f := fact{id: g.ID, parent: g.ParentID, group: grp.index, count: int32(min(g.N(), 1<<30))}
 	f.minutes = uint16(min(g.Wait.Minutes(), 1<<15))
 	if a := grp.shape.address; a >= 0 && a < len(g.Frames) {
 		if w, ok := firstWord(g.Frames[a].Args); ok && w > grp.shape.back {

@@ -203,7 +203,7 @@ func (z *analyzer) lockCycle(s *sorted) bool {
 	next := map[int32]int32{} // object to the object that its holder waits for
 	for _, o := range s.objects {
 		for _, h := range z.a.Objects[o].Holders {
-			i, ok := z.byID[h.Goroutine]
+			i, ok := z.find(h.Goroutine)
 			if ok && h.Confidence >= byReceiver && z.objectOf[i] >= 0 && z.objectOf[i] != o && isLock(z.a.Objects[z.objectOf[i]].Kind) {
 				next[o] = z.objectOf[i]
 				break

@@ -1,5 +1,10 @@
 package waits
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A cluster is goroutines in program-ending waits that have to do with each
 // other: they wait for one object, have one receiver in common, started one another, or
 // were started by one that is gone.
@@ -46,7 +51,11 @@ type analyzer struct {
 	a     *Analysis
 	b     *Builder
 	facts []fact
-	byID  map[int64]int32
+	// byID are the indexes into facts in the order of the goroutines' numbers.
+	byID []int32
+	// marks and clusterOf are by fact; the latter is -1 for none.
+	marks     []flags
+	clusterOf []int32
 	// waits are the program-ending waiters, live those that go on; both are
 	// indexes into facts, ascending.
 	waits, live []int32
@@ -63,11 +72,38 @@ type analyzer struct {
 	companions map[int32]FindingClass
 }
 
+func newAnalyzer(a *Analysis, b *Builder) *analyzer {
+	z := &analyzer{a: a, b: b, facts: a.facts, marks: a.marks}
+	z.byID, z.clusterOf = make([]int32, len(z.facts)), make([]int32, len(z.facts))
+	for i := range z.facts {
+		z.byID[i], z.clusterOf[i] = int32(i), -1
+	}
+	slices.SortStableFunc(z.byID, func(i, k int32) int { return cmp.Compare(z.facts[i].id, z.facts[k].id) })
+	return z
+}
+
+// find returns the index of the goroutine with the number, ok false for none.
+func (z *analyzer) find(id int64) (i int32, ok bool) {
+	if id == 0 {
+		return 0, false
+	}
+	k, ok := slices.BinarySearchFunc(z.byID, id, func(i int32, id int64) int { return cmp.Compare(z.facts[i].id, id) })
+	if !ok {
+		return 0, false
+	}
+	return z.byID[k], true
+}
+
+// drop lets go of what only the passes need: the analysis may live long.
+func (z *analyzer) drop() {
+	z.clusters, z.clusterOf, z.objectOf, z.objects, z.waits, z.live = nil, nil, nil, nil, nil, nil
+}
+
 func (z *analyzer) shape(i int32) *shape { return &z.b.groups[z.facts[i].group].shape }
 
 // class is that of the goroutine, which rest may have changed from its shape's.
 func (z *analyzer) class(i int32) Class {
-	if z.facts[i].flags&resting != 0 {
+	if z.marks[i]&resting != 0 {
 		return AtRest
 	}
 	return z.shape(i).class
@@ -113,7 +149,7 @@ func (z *analyzer) cluster() {
 			z.clusters = append(z.clusters, cluster{holder: -1})
 		}
 		z.clusters[k].members = append(z.clusters[k].members, i)
-		z.facts[i].cluster = int32(k)
+		z.clusterOf[i] = int32(k)
 	}
 	z.addLive()
 }
@@ -166,7 +202,7 @@ func (z *analyzer) joinByParent(f forest, waiting []bool) {
 		if parent == 0 {
 			continue
 		}
-		if p, ok := z.byID[parent]; ok {
+		if p, ok := z.find(parent); ok {
 			if waiting[p] {
 				f.join(p, i)
 			}

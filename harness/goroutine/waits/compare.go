@@ -50,6 +50,9 @@ func (z *analyzer) keys() []key {
 // evidence and no proof.
 func Compare(before, after *Analysis) *Movement {
 	m := &Movement{}
+	if !before.hasIDs() || !after.hasIDs() {
+		return m.byCounts(before, after)
+	}
 	old := make(map[int64]*fact, len(before.facts))
 	for i := range before.facts {
 		old[before.facts[i].id] = &before.facts[i]
@@ -67,7 +70,7 @@ func Compare(before, after *Analysis) *Movement {
 		default:
 			m.Still++
 			still[f.id] = true
-			m.noteStill(after, f)
+			m.noteStill(after, i)
 		}
 	}
 	m.Gone = len(before.facts) - m.Still - m.Moved
@@ -77,16 +80,17 @@ func Compare(before, after *Analysis) *Movement {
 }
 
 // noteStill notes a goroutine whose wait did not end and could not by itself.
-func (m *Movement) noteStill(after *Analysis, f *fact) {
-	switch class := after.classOf(f); class {
+func (m *Movement) noteStill(after *Analysis, i int) {
+	switch class := after.classOf(i); class {
 	case PeerEnding, ProgramEnding:
-		m.Stuck = append(m.Stuck, f.id)
+		m.Stuck = append(m.Stuck, after.facts[i].id)
 	}
 }
 
 // classOf is the class of the goroutine's group.
-func (a *Analysis) classOf(f *fact) Class {
-	if f.flags&resting != 0 {
+func (a *Analysis) classOf(i int) Class {
+	f := &a.facts[i]
+	if a.marks[i]&resting != 0 {
 		return AtRest
 	}
 	return a.shapes[f.group].class
@@ -96,7 +100,7 @@ func (a *Analysis) classOf(f *fact) Class {
 func (m *Movement) countPeers(before *Analysis, still map[int64]bool) {
 	for i := range before.facts {
 		f := &before.facts[i]
-		if before.classOf(f) != PeerEnding || before.shapes[f.group].companion {
+		if before.classOf(i) != PeerEnding || before.shapes[f.group].companion {
 			continue
 		}
 		m.Peers++

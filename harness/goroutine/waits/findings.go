@@ -125,7 +125,7 @@ func (z *analyzer) addTrouble(t *trouble) {
 			f.Objects = append(f.Objects, int(o))
 		}
 		if t.near < 0 || t.certain {
-			z.facts[i].flags |= stuck
+			z.marks[i] |= stuck
 		}
 	}
 	f.Members = append(f.Members, t.holders...)

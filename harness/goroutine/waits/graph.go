@@ -84,7 +84,7 @@ func certainty(o *Object) float64 {
 
 func (d *drawing) goroutine(id int64) int {
 	n := waitgraph.Node{ID: fmt.Sprintf("goroutine %d", id), Kind: waitgraph.Goroutine, Count: 1, Stuck: d.stuck[id]}
-	if i, ok := d.z.byID[id]; ok {
+	if i, ok := d.z.find(id); ok {
 		n.Detail = d.z.where(i)
 		n.Count = int(d.z.facts[i].count)
 	}
@@ -98,7 +98,7 @@ func (d *drawing) addOutside() {
 		if _, err := fmt.Sscanf(n.ID, "goroutine %d", &id); err != nil || n.Kind != waitgraph.Goroutine {
 			continue
 		}
-		i, ok := d.z.byID[id]
+		i, ok := d.z.find(id)
 		if !ok || d.z.class(i) != PeerEnding && d.z.class(i) != SelfEnding {
 			continue
 		}

@@ -17,17 +17,15 @@ func (z *analyzer) rest() {
 			alive = alive || g.shape.kind == Conn && !g.shape.companion
 		}
 	}
-	z.byID = make(map[int64]int32, len(z.facts))
 	parents := map[int64]bool{}
 	for i := range z.facts {
-		z.byID[z.facts[i].id] = int32(i)
 		if s := z.shape(int32(i)); s.class != Runtime && !s.companion {
 			parents[z.facts[i].parent] = true
 		}
 	}
 	for i := range z.facts {
 		if alive && !parents[z.facts[i].id] && z.b.groups[z.facts[i].group].maybeResting() {
-			z.facts[i].flags |= resting
+			z.marks[i] |= resting
 		}
 	}
 }
@@ -57,7 +55,7 @@ func (z *analyzer) neighbourhood() neighbourhood {
 			n.kinds[g.entryFunc()] = true
 			if p := z.facts[i].parent; p != 0 {
 				n.kinds[g.creator] = true
-				if _, ok := z.byID[p]; !ok {
+				if _, ok := z.find(p); !ok {
 					n.orphans[p] = int32(k)
 				}
 			}
@@ -87,7 +85,7 @@ func (z *analyzer) addLive() {
 	z.wild = -1
 	for k := range z.clusters {
 		for _, i := range z.clusters[k].members {
-			if p, ok := z.byID[z.facts[i].parent]; ok && z.goesOn(p) {
+			if p, ok := z.find(z.facts[i].parent); ok && z.goesOn(p) {
 				z.addNear(int32(k), p)
 			}
 		}
@@ -103,8 +101,8 @@ func (z *analyzer) addLive() {
 func (z *analyzer) settle(i int32, n *neighbourhood) bool {
 	near := false
 	parent := z.facts[i].parent
-	if p, ok := z.byID[parent]; ok && z.facts[p].cluster >= 0 {
-		z.addNear(z.facts[p].cluster, i)
+	if p, ok := z.find(parent); ok && z.clusterOf[p] >= 0 {
+		z.addNear(z.clusterOf[p], i)
 		near = true
 	}
 	if k, ok := n.orphans[parent]; ok {
@@ -129,7 +127,7 @@ func (z *analyzer) addNear(k, i int32) {
 // isKin reports whether i belongs to another case of a program part that also
 // the clusters are cases of: same functions, and a starter of its own.
 func (z *analyzer) isKin(i int32, n *neighbourhood) bool {
-	if p, ok := z.byID[z.facts[i].parent]; ok && z.class(p) == AtRest {
+	if p, ok := z.find(z.facts[i].parent); ok && z.class(p) == AtRest {
 		return false // all its children serve one program part
 	}
 	g := z.b.groups[z.facts[i].group]

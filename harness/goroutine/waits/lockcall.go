@@ -7,7 +7,7 @@ import "fmt"
 func (z *analyzer) lockHolder(c *cluster, s *sorted, confidence float64, because string) (FindingClass, float64, string) {
 	for _, o := range s.objects {
 		for _, h := range z.a.Objects[o].Holders {
-			if i, ok := z.byID[h.Goroutine]; ok && h.Confidence >= byReceiver && z.goesOn(i) {
+			if i, ok := z.find(h.Goroutine); ok && h.Confidence >= byReceiver && z.goesOn(i) {
 				c.holder = i
 				return LockOverCall, byReceiver, fmt.Sprintf("goroutine %d (%s) may hold it: %s", h.Goroutine, z.where(i), h.Why)
 			}

@@ -35,6 +35,15 @@ func (z *analyzer) findPeers() {
 	}
 }
 
+// byCompanion is what a HTTP/2 caller waits for when the goroutine that serves it
+// is known to have the finding.
+var byCompanion = map[FindingClass]string{
+	HTTPPool:       "a stream slot of a HTTP/2 connection, or its turn behind one that does",
+	DeadConnection: "the peer to take a HTTP/2 request, or its turn behind one that does",
+	HTTPHeaders:    "the answer to a HTTP/2 request",
+}
+
+// addPeer writes a finding down.
 func (z *analyzer) addPeer(t *trouble) {
 	t.groups = z.groupsOf(t.members)
 	f := t.finding
@@ -47,6 +56,9 @@ func (z *analyzer) addPeer(t *trouble) {
 		}
 	}
 	f.Text = z.text(t)
+	if words := byCompanion[t.finding.Class]; words != "" {
+		f.Text = strings.ReplaceAll(f.Text, http2Call, words)
+	}
 	f.Because = "one dump does not tell whether it ends"
 	if longest > 0 {
 		f.Because += fmt.Sprintf("; the header says up to %d minutes, which may be late or early", int(longest.Minutes()))
@@ -68,7 +80,7 @@ func (z *analyzer) joinCompanions() {
 		if !s.companion || s.finding == "" {
 			continue
 		}
-		p, ok := z.byID[z.facts[i].parent]
+		p, ok := z.find(z.facts[i].parent)
 		if !ok || z.shape(p).waits != http2Call {
 			continue
 		}

@@ -292,9 +292,9 @@ func (z *analyzer) addPool(p *pool, f Finding, isStuck bool) {
 	for _, i := range t.members {
 		f.Members = append(f.Members, z.facts[i].id)
 		if isStuck {
-			z.facts[i].flags |= stuck
+			z.marks[i] |= stuck
 		}
-		z.explain(z.facts[i].cluster, isStuck)
+		z.explain(z.clusterOf[i], isStuck)
 	}
 	f.Text = z.poolText(p, f.Class)
 	z.a.Findings = append(z.a.Findings, f)
@@ -310,7 +310,7 @@ func (z *analyzer) explain(k int32, isStuck bool) {
 	c.explained = true
 	for _, i := range c.members {
 		if isStuck && z.waker(c) < 0 {
-			z.facts[i].flags |= stuck
+			z.marks[i] |= stuck
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // judge finds what is wrong and says the verdict.
 func (a *Analysis) judge(b *Builder) {
-	z := &analyzer{a: a, b: b, facts: a.facts}
+	z := newAnalyzer(a, b)
 	z.rest()
 	z.sort()
 	z.findObjects()
@@ -26,17 +26,18 @@ func (a *Analysis) judge(b *Builder) {
 	for _, g := range b.groups {
 		a.shapes = append(a.shapes, g.shape)
 	}
+	z.drop()
 }
 
 // markStuck writes the stuck goroutines down, and how many each group has.
 func (z *analyzer) markStuck() {
 	counts, atRest := make([]int, len(z.b.groups)), make([]bool, len(z.b.groups))
 	for i := range z.facts {
-		if z.facts[i].flags&(stuck|leaked) != 0 {
+		if z.marks[i]&(stuck|leaked) != 0 {
 			z.a.Stuck = append(z.a.Stuck, z.facts[i].id)
 			counts[z.facts[i].group]++
 		}
-		if z.facts[i].flags&resting != 0 {
+		if z.marks[i]&resting != 0 {
 			atRest[z.facts[i].group] = true
 		}
 	}
@@ -154,7 +155,7 @@ func because(f *Finding) string {
 // allStuck reports whether all members are called stuck.
 func (z *analyzer) allStuck(f *Finding) bool {
 	for _, id := range f.Members {
-		if i, ok := z.byID[id]; !ok || z.facts[i].flags&stuck == 0 {
+		if i, ok := z.find(id); !ok || z.marks[i]&stuck == 0 {
 			return false
 		}
 	}
@@ -165,7 +166,7 @@ func (z *analyzer) allStuck(f *Finding) bool {
 func (z *analyzer) liveOf(f *Finding) int {
 	n := 0
 	for _, id := range f.Members {
-		if i, ok := z.byID[id]; ok && z.goesOn(i) {
+		if i, ok := z.find(id); ok && z.goesOn(i) {
 			n++
 		}
 	}

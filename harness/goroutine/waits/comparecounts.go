@@ -1,0 +1,32 @@
+package waits
+
+import "fmt"
+
+// hasIDs reports whether the text had the goroutines' numbers, as profiles have not.
+func (a *Analysis) hasIDs() bool {
+	return len(a.facts) == 0 || a.facts[0].id != 0
+}
+
+// byCounts compares without numbers: as many goroutines at one place as before
+// may be the same or others. It never calls anything wedged.
+func (m *Movement) byCounts(before, after *Analysis) *Movement {
+	old := map[key]int{}
+	for i := range before.facts {
+		old[before.keys[before.facts[i].group]] += int(before.facts[i].count)
+	}
+	for i := range after.facts {
+		k, n := after.keys[after.facts[i].group], int(after.facts[i].count)
+		same := min(old[k], n)
+		old[k] -= same
+		m.Still += same
+		m.New += n - same
+	}
+	m.Gone = before.Goroutines - m.Still
+	m.Verdict = after.Verdict
+	if m.Verdict.Outcome == Wedged {
+		m.Verdict.Outcome = Unknown
+	}
+	m.Verdict.Reason += fmt.Sprintf("; of %d goroutines, as many as %d may have stayed at their places, %d places are new", after.Goroutines, m.Still, m.New)
+	m.Verdict.Missing = append(m.Verdict.Missing, "the numbers of the goroutines, without which those at one place may be others than before: a debug=2 dump has them")
+	return m
+}
