@@ -114,6 +114,13 @@ func (f *dumpFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil || texts == nil {
 		return err
 	}
+	for i, t := range texts {
+		for _, other := range texts[:i] {
+			if t.sum == other.sum && t.stats.Bytes == other.stats.Bytes {
+				return &repro.InputError{Source: t.name, Msg: fmt.Sprintf("found the same bytes as in %s, want another dump: one dump compared with itself shows no movement", other.name)}
+			}
+		}
+	}
 	reports := f.reports(texts)
 	if len(reports) > 1 && f.html+f.dot+f.svg != "" {
 		return &repro.InputError{Source: "--html, --dot and --svg", Msg: fmt.Sprintf("found %d reports (dumps read apart, or of several processes), want one", len(reports))}

@@ -20,22 +20,34 @@ const dumpsDir = "../../harness/goroutine/testdata"
 // TestDumpGolden: what is printed about dumps of real programs.
 func TestDumpGolden(t *testing.T) {
 	goldens := here(t, "testdata")
-	dir := here(t, dumpsDir)
+	root := here(t, "../..")
 	for _, test := range []struct {
 		name string
 		args []string
 		code int
 	}{
+		{"ab-ba", []string{"ab-ba.1.txt", "ab-ba.2.txt"}, exitStalled}, // as in the README
+		{"busy", []string{"busy.1.txt", "busy.2.txt"}, exitOK},
+		{"slot-leak", []string{"slot-leak.quit.txt"}, -1},
 		{"asleep", []string{"go1.26-asleep.txt"}, exitStalled},
 		{"timeout", []string{"go1.26-timeout.txt"}, -1},
 		{"stages", []string{"go1.26-stages.txt"}, -1},
 		{"cut", []string{"go1.26-cut.txt"}, -1},
-		{"twice", []string{"go1.26-stack.txt", "go1.26-stack.txt"}, -1},
 		{"all", []string{"hand-go1.18.txt", "--all"}, -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Chdir(dir)
-			out, errs, code := wedgeHere(t, append([]string{"dump"}, test.args...)...)
+			t.Chdir(root)
+			args := []string{"dump"}
+			for _, arg := range test.args {
+				switch {
+				case strings.HasPrefix(arg, "go1."), strings.HasPrefix(arg, "hand-"):
+					arg = "harness/goroutine/testdata/" + arg
+				case strings.HasSuffix(arg, ".txt"):
+					arg = "harness/goroutine/waits/testdata/shapes/" + arg
+				}
+				args = append(args, arg)
+			}
+			out, errs, code := wedgeHere(t, args...)
 			if errs != "" || test.code >= 0 && code != test.code || code != exitOK && code != exitStalled {
 				t.Errorf("exit code %d, standard error %q", code, errs)
 			}
@@ -99,6 +111,7 @@ func TestDumpBadInput(t *testing.T) {
 		{[]string{"--times", "0", server.URL}, "--times: found 0, want 1 to 100"},
 		{[]string{"--every", "0s", server.URL}, "--every: found 0s"},
 		{[]string{"--timeout", "0s", server.URL}, "--timeout: found 0s"},
+		{[]string{here(t, dumpsDir+"/go1.26-asleep.txt"), here(t, dumpsDir+"/go1.26-asleep.txt")}, "found the same bytes as in"},
 		{[]string{"-", "-"}, "found it 2 times"},
 		{[]string{"--yes", "x"}, "want --pid with them"},
 		{[]string{"--pid", "1", "x"}, "want one of them"},

@@ -17,10 +17,7 @@ func graphOfDump(a *waits.Analysis) waitgraph.Graph {
 			g.group[id] = &a.Groups[i]
 		}
 	}
-	for _, id := range a.Stuck {
-		g.stuck = append(g.stuck, id)
-	}
-	slices.Sort(g.stuck)
+	g.stuck = slices.Sorted(slices.Values(a.Stuck))
 	for i := range a.Objects {
 		o := &a.Objects[i]
 		at := len(g.Nodes)
@@ -30,7 +27,11 @@ func graphOfDump(a *waits.Analysis) waitgraph.Graph {
 			if g.isStuck(id) {
 				waits++
 			}
-			g.Edges = append(g.Edges, waitgraph.Edge{From: g.node(id), To: at, Kind: waitgraph.WaitsFor, Confidence: 1})
+			edge := waitgraph.Edge{From: g.node(id), To: at, Kind: waitgraph.WaitsFor, Confidence: 1}
+			if o.Address == 0 {
+				edge.Confidence, edge.Why = byPlace, "the text has no address, so that all that wait at one place are taken together"
+			}
+			g.Edges = append(g.Edges, edge)
 		}
 		g.Nodes[at].Stuck = waits > 0 && waits == len(o.Waiters)
 		for _, h := range o.Holders {
@@ -40,6 +41,9 @@ func graphOfDump(a *waits.Analysis) waitgraph.Graph {
 	g.outside(a)
 	return g.Graph
 }
+
+// byPlace is how sure it is that all that wait at one place wait for one object.
+const byPlace = 0.5
 
 type dumpGraph struct {
 	waitgraph.Graph

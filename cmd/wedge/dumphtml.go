@@ -47,6 +47,8 @@ func writeDumpPage(w io.Writer, r *dumpReport) error {
 		"thousands": thousands,
 		"seconds":   seconds,
 		"percent":   func(share float64) string { return fmt.Sprintf("%.0f %%", share*100) },
+		"role":      func(o dumpObject) string { return o.role() },
+		"unsure":    func(confidence float64) bool { return confidence < sureEnough },
 		"words":     func(name string) string { return strings.ReplaceAll(name, "_", " ") },
 		"ids":       pageIDs,
 	}).Parse(dumpTemplate)

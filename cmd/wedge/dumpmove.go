@@ -14,6 +14,8 @@ type dumpMovement struct {
 	Changed int `json:"changed"` // another state or stack
 	Gone    int `json:"gone"`    // in the first only
 	New     int `json:"new"`     // in the last only
+	// Stuck are the ids of the still ones in waits that only another goroutine or the outside ends.
+	Stuck []int64 `json:"stuck"`
 	// ByGroup has the groups of the last dump of which some are still where they were.
 	ByGroup []dumpStill `json:"still_by_group"`
 }
@@ -36,46 +38,37 @@ func stackOf(g *waits.Group) string {
 	return b.String()
 }
 
-// movementBetween compares two dumps of a process by the ids of goroutines. It returns nil if a text has
-// no ids.
-func movementBetween(before, after *waits.Analysis) *dumpMovement {
-	at := map[int64]int{} // index of the group in before
-	keys := make([]string, len(before.Groups))
+// movementBetween compares two dumps of a process by the ids of goroutines.
+func movementBetween(before, after *waits.Analysis, compared *waits.Movement) *dumpMovement {
+	m := &dumpMovement{
+		Still: compared.Still, Changed: compared.Moved, Gone: compared.Gone, New: compared.New,
+		Stuck: orEmpty(compared.Stuck), ByGroup: []dumpStill{},
+	}
+	at := map[int64]string{}
 	for i := range before.Groups {
-		keys[i] = stackOf(&before.Groups[i])
+		key := stackOf(&before.Groups[i])
 		for _, id := range before.Groups[i].IDs {
-			at[id] = i
+			at[id] = key
 		}
 	}
-	delete(at, 0)
-	m := &dumpMovement{ByGroup: []dumpStill{}}
-	ids := len(at)
 	for i := range after.Groups {
 		g := &after.Groups[i]
 		key, still := stackOf(g), 0
 		for _, id := range g.IDs {
-			was, ok := at[id]
-			switch {
-			case id == 0:
-				return nil
-			case !ok:
-				m.New++
-			case keys[was] == key:
+			if at[id] == key {
 				still++
-			default:
-				m.Changed++
 			}
 		}
-		m.Still += still
 		if still > 0 {
 			m.ByGroup = append(m.ByGroup, dumpStill{g.Count(), still, g.State, g.Place, isQuiet(g.Class)})
 		}
 	}
-	if ids == 0 {
-		return nil
-	}
-	m.Gone = ids - m.Still - m.Changed
 	return m
+}
+
+// hasIDs says whether the text names goroutines.
+func hasIDs(a *waits.Analysis) bool {
+	return !slices.ContainsFunc(a.Groups, func(g waits.Group) bool { return slices.Contains(g.IDs, 0) })
 }
 
 // sameProcess says whether two dumps look as if they were of one process: goroutines with the same id
@@ -112,15 +105,21 @@ func entryOf(g *waits.Group) string {
 	return g.Frames[len(g.Frames)-1].Func
 }
 
-// judge takes over the verdict on the last dump, with what the dumps before it show.
+// judge takes over the verdict on the last dump, in the light of the first one.
 func (r *dumpReport) judge(dumps []*snapshot) {
 	first, last := dumps[0].analysis, dumps[len(dumps)-1].analysis
 	v := last.Verdict
-	if len(dumps) > 1 {
-		r.Movement = movementBetween(first, last)
+	comparable := hasIDs(first) && hasIDs(last)
+	if len(dumps) > 1 && comparable {
+		compared := waits.Compare(first, last)
+		v = compared.Verdict
+		r.Movement = movementBetween(first, last, compared)
 	}
 	r.Verdict = dumpVerdict{string(v.Outcome), v.Reason, v.Decided, orEmpty(slices.Clone(v.Missing)), orEmpty(slices.Clone(v.Next))}
-	if len(dumps) > 1 && r.Movement == nil {
+	if r.Movement != nil && (dumps[0].dump.Truncated || dumps[len(dumps)-1].dump.Truncated) {
+		r.Verdict.Missing = append(r.Verdict.Missing, "a dump is cut off, so that goroutines that seem to have ended, or to be new, may only be missing from it")
+	}
+	if len(dumps) > 1 && !comparable {
 		r.Verdict.Missing = append(r.Verdict.Missing, "these texts have no ids of goroutines, so that it cannot be told which ones have moved")
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"hash"
+	"hash/fnv"
 	"io"
 	"slices"
 	"strings"
@@ -26,12 +28,13 @@ type dumpText struct {
 	name      string
 	snapshots []*snapshot
 	stats     goroutine.Stats
+	sum       uint64 // of its bytes, to know a text that is given twice
 }
 
 // readDumps reads a text with any number of dumps. It streams: what is kept of a goroutine is what the
 // analysis keeps.
 func readDumps(name string, text io.Reader) (*dumpText, error) {
-	head := &headKeeper{src: text}
+	head := &headKeeper{src: text, sum: fnv.New64a()}
 	r := goroutine.NewReader(head)
 	var builders []*dumpBuilder
 	for {
@@ -47,7 +50,7 @@ func readDumps(name string, text io.Reader) (*dumpText, error) {
 		}
 		builders[g.Snapshot].add(g)
 	}
-	t := &dumpText{name: name, stats: r.Stats()}
+	t := &dumpText{name: name, stats: r.Stats(), sum: head.sum.Sum64()}
 	for i, d := range r.Dumps() {
 		if i >= len(builders) {
 			break
@@ -103,6 +106,7 @@ type headKeeper struct {
 	src  io.Reader
 	head []byte
 	size int64
+	sum  hash.Hash64
 }
 
 const headBytesMax = 4096
@@ -110,6 +114,7 @@ const headBytesMax = 4096
 func (k *headKeeper) Read(p []byte) (int, error) {
 	n, err := k.src.Read(p)
 	k.size += int64(n)
+	_, _ = k.sum.Write(p[:n]) // a hash does not fail
 	if room := headBytesMax - len(k.head); room > 0 {
 		k.head = append(k.head, p[:min(n, room)]...)
 	}

@@ -19,6 +19,9 @@ const (
 	skipsShown   = 5
 )
 
+// sureEnough is the confidence below which a finding is shown as a question.
+const sureEnough = 0.5
+
 // printDump writes what a person wants to know of a dump: the verdict first, what it rests on, what to
 // do next, and then the goroutines.
 func printDump(w io.Writer, r *dumpReport, all bool) error {
@@ -93,10 +96,12 @@ func (p *dumpPage) findings(r *dumpReport) {
 	}
 	p.section("Findings")
 	for _, f := range r.Findings {
-		mark := p.red("!")
-		note := ""
-		if f.Symptom {
+		mark, note := p.red("!"), ""
+		switch {
+		case f.Symptom:
 			mark, note = p.dim("·"), ", a symptom of what is above"
+		case f.Confidence < sureEnough:
+			mark = p.yellow("?")
 		}
 		p.line("  %s %s  %s", mark, p.bold(f.Class), p.dim(fmt.Sprintf("confidence %.0f %%%s", f.Confidence*100, note)))
 		p.b.WriteString(p.wrap("    ", plainText(f.Text)))
@@ -205,9 +210,18 @@ func (p *dumpPage) objects(r *dumpReport) {
 				p.line("    %s", p.dim(fmt.Sprintf("and %d more", len(o.Holders)-k)))
 				break
 			}
-			p.b.WriteString(p.wrap("    ", plainText(fmt.Sprintf("perhaps held by, or to be signalled by, goroutine %d (%.0f %%: %s)", h.Goroutine, h.Confidence*100, h.Why))))
+			p.b.WriteString(p.wrap("    ", plainText(fmt.Sprintf("%s goroutine %d (%.0f %%: %s)", o.role(), h.Goroutine, h.Confidence*100, h.Why))))
 		}
 	}
+}
+
+// role says what a holder is to the object. It is always inferred.
+func (o *dumpObject) role() string {
+	switch waits.ObjectKind(o.Kind) {
+	case waits.Mutex, waits.RWMutex, waits.Semaphore, waits.Pool, waits.Once:
+		return "held, it seems, by"
+	}
+	return "to be ended, perhaps, by"
 }
 
 // groups lists the goroutines by stack. Those at rest are one line without --all.

@@ -114,5 +114,9 @@ func (f *dumpFlags) fetch(ctx context.Context, u *url.URL) (*dumpText, error) {
 		line, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
 		return nil, bad("status %s %q, want a goroutine profile: does the program import net/http/pprof, and is this its port?", answer.Status, oneLine(plainText(string(line))))
 	}
-	return readDumps(name, io.LimitReader(answer.Body, dumpBytesMax))
+	t, err := readDumps(name, io.LimitReader(answer.Body, dumpBytesMax))
+	if err != nil && ctx.Err() != nil {
+		return nil, &exitError{code: exitInterrupted}
+	}
+	return t, err
 }

@@ -16,10 +16,12 @@ const readme = "../../README.md"
 // TestReadmeShowsRealOutput compares the output in the README with the golden files.
 func TestReadmeShowsRealOutput(t *testing.T) {
 	text := readFile(t, readme)
+	const shapes = "harness/goroutine/waits/testdata/shapes/"
 	for command, file := range map[string]string{
-		"`go run ./cmd/wedge repro starvation` prints:\n\n":                                     "testdata/starvation.txt",
-		"`go run ./cmd/wedge repro` prints:\n\n":                                                "testdata/catalogue.txt",
-		"`go run ./cmd/wedge load --concurrency 16 --max-tokens 128 --requests 16` prints:\n\n": "testdata/load-burst.txt",
+		"`go run ./cmd/wedge repro starvation` prints:\n\n":                                         "testdata/starvation.txt",
+		"`go run ./cmd/wedge repro` prints:\n\n":                                                    "testdata/catalogue.txt",
+		"`go run ./cmd/wedge load --concurrency 16 --max-tokens 128 --requests 16` prints:\n\n":     "testdata/load-burst.txt",
+		"`go run ./cmd/wedge dump " + shapes + "ab-ba.1.txt " + shapes + "ab-ba.2.txt` prints:\n\n": "testdata/dump-ab-ba.txt",
 	} {
 		before, rest, ok := strings.Cut(text, command+"```text\n")
 		shown, after, ok2 := strings.Cut(rest, "```\n")
