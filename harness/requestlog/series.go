@@ -140,7 +140,6 @@ const (
 // gaps finds the longest.
 type gaps struct {
 	last   time.Time // of a request's line
-	open   int       // since then
 	probes int64     // since then
 	found  []Gap     // from long to short
 }

@@ -154,60 +154,6 @@ func isEnough(f format, hits, n, lines, bare int) bool {
 	return hits*5 >= n*4 && (hits >= 3 || f == formatDocker || f == formatCRI)
 }
 
-// isDumpLine knows headers, positions and creators, which are in any dump and
-// hardly elsewhere.
-func isDumpLine(text []byte) bool {
-	if isHeader(text) || bytes.HasPrefix(text, []byte("created by ")) {
-		return true
-	}
-	text = bytes.TrimLeft(text, " \t")
-	end := bytes.LastIndexByte(text, ':')
-	if end < 3 || end+1 == len(text) || !isDigit(text[end+1]) {
-		return false
-	}
-	if !bytes.HasSuffix(text[:end], []byte(".go")) && !bytes.HasSuffix(text[:end], []byte(".s")) {
-		return false
-	}
-	for end++; end < len(text) && isDigit(text[end]); end++ {
-	}
-	rest := text[end:]
-	return len(rest) == 0 || bytes.HasPrefix(rest, []byte(" +0x")) || bytes.HasPrefix(rest, []byte(" fp="))
-}
-
-// isHeader knows goroutine N [ and the first line of a profile.
-func isHeader(text []byte) bool {
-	const word = "goroutine "
-	if !bytes.HasPrefix(text, []byte(word)) || len(text) == len(word) {
-		return false
-	}
-	i := len(word)
-	for i < len(text) && isDigit(text[i]) {
-		i++
-	}
-	if i == len(word) {
-		return bytes.HasPrefix(text[i:], []byte("profile: total "))
-	}
-	return i+1 < len(text) && text[i] == ' ' && (text[i+1] == '[' || text[i+1] == 'g')
-}
-
-// announces says that a dump begins with this line or soon after.
-func announces(text []byte) bool {
-	if len(text) == 0 {
-		return false
-	}
-	switch text[0] {
-	case 'g':
-		return isHeader(text)
-	case 'p':
-		return bytes.HasPrefix(text, []byte("panic: "))
-	case 'f':
-		return bytes.HasPrefix(text, []byte("fatal error: "))
-	case 'S':
-		return bytes.HasPrefix(text, []byte("SIGQUIT: ")) || bytes.HasPrefix(text, []byte("SIGABRT: "))
-	}
-	return false
-}
-
 // looksWrapped is a quick look that spares most lines the one of mayBegin.
 func (r *Reader) looksWrapped(text []byte) bool {
 	inner := bytes.TrimLeft(text, " ")
