@@ -51,11 +51,17 @@ func (p *parser) message(text []byte) bool {
 		p.turn.threads = p.snapshot >= 0 && p.dump.Form == FormDump
 		return p.turn.threads
 	}
+	if p.preamble.inside && bytes.Equal(text, runningTests) { // indented only by later releases
+		p.preamble.running = true
+		return true
+	}
 	starts := hasOneOf(text, dumpMessages) || bytes.Contains(text, servingMessage)
 	if !starts && !hasOneOf(text, noteMessages) {
 		return false
 	}
-	p.dropCallBelow(starts)
+	if starts && p.call.kind == callForeign {
+		p.dropCall()
+	}
 	p.turn.head = p.turn.head || starts
 	if !p.turn.threads { // else it is once more that of the first thread
 		p.preamble.add(string(text[:min(len(text), messageBytesMax)]))
@@ -63,13 +69,6 @@ func (p *parser) message(text []byte) bool {
 	p.preamble.inside = true
 	p.preamble.running = false
 	return true
-}
-
-// dropCallBelow ends the stack that a new dump's message follows.
-func (p *parser) dropCallBelow(starts bool) {
-	if starts && p.call.kind == callForeign {
-		p.dropCall()
-	}
 }
 
 func (m *preamble) add(text string) {
