@@ -2,6 +2,7 @@ package goroutine_test
 
 import (
 	"fmt"
+	"io"
 	"log"
 	"strings"
 
@@ -53,6 +54,49 @@ func ExampleParse() {
 	// 7 [select] net/http.(*persistConn).roundTrip call="17" stage="headers"
 	// 8 [select] net/http.(*persistConn).roundTrip call="18" stage="headers"
 	// skipped 14 bytes
+}
+
+// A log of two containers that were asked in two ways.
+func ExampleParseAll() {
+	const log = `api-1  | SIGQUIT: quit
+api-1  | goroutine 7 [select, 4 minutes]:
+db-1   | goroutine profile: total 12
+api-1  | main.wait()
+db-1   | 12 @ 0x401000
+api-1  | 	/app/main.go:9 +0x1d
+db-1   | #	0x401000	main.work+0x1d	/app/db.go:7
+`
+	dumps, err := goroutine.ParseAll(strings.NewReader(log))
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, d := range dumps {
+		fmt.Printf("%s: %s of %d goroutines, in %s; %q; lacks %q\n", d.Source, d.Form, d.N(), d.Goroutines[0].Frames[0].Func, d.Messages, d.Form.Lacks())
+	}
+	// Output:
+	// api-1: dump of 1 goroutines, in main.wait; ["SIGQUIT: quit"]; lacks []
+	// db-1: profile text of 12 goroutines, in main.work; []; lacks ["no ids" "no states" "no waits" "no arguments" "no creators"]
+}
+
+// A Reader and a Grouper take a dump of any size.
+func ExampleReader() {
+	r := goroutine.NewReader(strings.NewReader(before))
+	var groups goroutine.Grouper
+	for {
+		g, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		if g.Kind == goroutine.KindGoroutine {
+			groups.Add(g)
+		}
+	}
+	fmt.Println(len(groups.Groups()), "groups in", r.Stats().Bytes, "bytes")
+	// Output:
+	// 2 groups in 524 bytes
 }
 
 func ExampleGroup() {
