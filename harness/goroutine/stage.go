@@ -12,6 +12,9 @@ type recognizer struct {
 	call string
 	// under, if not empty, is a function further out on the same stack.
 	under string
+	// inmost asks that no frame further in is outside the runtime and its helpers, so
+	// that the function itself waits.
+	inmost bool
 }
 
 // recognizers is searched for each frame, the innermost frame first: a call that
@@ -23,7 +26,17 @@ type recognizer struct {
 // and, since 1.27, net/http/internal's.
 var recognizers = []recognizer{
 	{stage: "slot", call: "golang.org/x/sync/semaphore.(*Weighted).Acquire"},
+	{stage: "slot", call: "golang.org/x/sync/errgroup.(*Group).Go"},
+	{stage: "slot", call: "database/sql.(*DB).conn", inmost: true},
+	{stage: "slot", call: "puddle/v2.(*Pool[...]).acquire"},
+	{stage: "slot", call: "puddle.(*Pool).Acquire"},
 	{stage: "rate", call: "golang.org/x/time/rate.(*Limiter).wait"},
+
+	// The clients' own pauses between two attempts.
+	{stage: "backoff", call: "requestconfig.(*RequestConfig).Execute", inmost: true},
+	{stage: "backoff", call: "github.com/hashicorp/go-retryablehttp.(*Client).Do", inmost: true},
+	{stage: "backoff", call: "github.com/cenkalti/backoff/v4.doRetryNotify[...]", inmost: true},
+	{stage: "backoff", call: "github.com/cenkalti/backoff/v5.Retry[...]", inmost: true},
 
 	{stage: "connect", call: "net/http.(*Transport).getConn"},
 	{stage: "connect", call: "net.(*Dialer).DialContext"},
@@ -38,6 +51,11 @@ var recognizers = []recognizer{
 	// A server's handler reads its request through a pipe too.
 	{stage: "stream", call: "net/http.(*http2pipe).Read", under: "net/http.http2transportResponseBody.Read"},
 	{stage: "stream", call: "http2.(*pipe).Read", under: "http2.transportResponseBody.Read"},
+
+	{stage: "connect", call: "google.golang.org/grpc.(*pickerWrapper).pick"},
+	{stage: "headers", call: "google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader"},
+	{stage: "headers", call: "google.golang.org/grpc/internal/transport.(*ClientStream).waitOnHeader"},
+	{stage: "stream", call: "google.golang.org/grpc/internal/transport.(*recvBufferReader).readClient"},
 
 	{stage: "tool", call: "os/exec.(*Cmd).Wait"},
 	{stage: "tool", call: "os/exec.(*Cmd).Start"},
@@ -61,14 +79,26 @@ func Stage(g *Goroutine) (stage string, ok bool) {
 // frame comes first. ok is false if no frame tells. Prefer Stage, which knows
 // more of the goroutine.
 func StackStage(frames []Frame) (stage string, ok bool) {
+	inmost := true
 	for i := range frames {
 		for _, r := range recognizers {
-			if isFunc(frames[i].Func, r.call) && (r.under == "" || hasFunc(frames[i+1:], r.under)) {
+			if isFunc(frames[i].Func, r.call) && (inmost || !r.inmost) && (r.under == "" || hasFunc(frames[i+1:], r.under)) {
 				return r.stage, true
 			}
 		}
+		inmost = inmost && isHelper(frames[i].Func)
 	}
 	return "", false
+}
+
+// isHelper reports whether the function only waits on behalf of its caller.
+func isHelper(name string) bool {
+	for _, start := range []string{"runtime.", "sync.", "internal/", "time.", "context."} {
+		if strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	return false
 }
 
 // companionCreators start the names of functions, of the standard library, that

@@ -32,6 +32,10 @@ func (z *analyzer) findClusters() {
 		s := z.sortMembers(c.members)
 		class, confidence, because := z.classify(&s)
 		near, certain := z.waker(c), class == ABBA && confidence >= byReceiver || class == NilChannel
+		if z.allLeaked(c.members) {
+			near, certain, confidence = -1, true, max(confidence, 0.9)
+			because = "the runtime found that nobody can reach what they wait for"
+		}
 		if near >= 0 && !certain && (z.isOrdinary(class) || z.isOrdinaryNear(class, c)) {
 			continue
 		}
@@ -92,7 +96,7 @@ func (z *analyzer) waker(c *cluster) int32 {
 // that one dump shows no trouble by them.
 func (z *analyzer) isOrdinary(class FindingClass) bool {
 	switch class {
-	case RecvNoSender, SelectForever, CondStuck, WaitGroupStuck, WaitGroupChannel, ChannelCycle:
+	case RecvNoSender, SelectForever, CondStuck, WaitGroupStuck, WaitGroupChannel, ChannelCycle, PipeStuck:
 		return true
 	}
 	return false
@@ -102,6 +106,16 @@ func (z *analyzer) isOrdinary(class FindingClass) bool {
 // what is sent is only busy.
 func (z *analyzer) isOrdinaryNear(class FindingClass, c *cluster) bool {
 	return class == SendNoReceiver && len(c.live) > 0
+}
+
+// allLeaked reports whether the runtime marked all of them as leaked.
+func (z *analyzer) allLeaked(members []int32) bool {
+	for _, i := range members {
+		if z.marks[i]&leaked == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func (z *analyzer) groupsOf(members []int32) []int32 {

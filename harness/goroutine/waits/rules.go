@@ -42,6 +42,7 @@ var rules = []rule{
 	{call: "pprof.writeGoroutineStacks", class: Running, waits: "nothing: it takes the dump", role: dumper},
 	{call: "runtime/pprof.writeRuntimeProfile", class: Running, waits: "nothing: it takes the dump", role: dumper},
 	{call: "panic", state: "running", class: Running, waits: "nothing: it panics", role: dying},
+	{call: "testing.(*M).startAlarm.func1", class: Running, waits: "nothing: the tests ran out of time and it ends them", role: dying},
 	{call: "runtime.throw", state: "running", class: Running, waits: "nothing: it ends the program", role: dying},
 	{call: "runtime.fatal", state: "running", class: Running, waits: "nothing: it ends the program", role: dying},
 

@@ -55,6 +55,9 @@ func shapeOf(g *goroutine.Goroutine) shape {
 	s.stage, _ = goroutine.StackStage(g.Frames)
 	s.byState(stateOf(g))
 	s.byFrames(g)
+	if s.stage == "backoff" {
+		s.class, s.kind, s.waits = SelfEnding, Timer, "the pause before the next attempt to end"
+	}
 	s.show = s.place
 	if (s.class == PeerEnding || s.class == SelfEnding) && !s.companion {
 		s.showCaller(g.Frames)

@@ -123,8 +123,13 @@ func (z *analyzer) judgePool(p *pool) {
 		f.Class, stuckMembers = SlotNested, live < 0
 		f.Because = fmt.Sprintf("%d that wait for a slot have one already, or work for one that has", len(nested))
 	case len(p.holders) == 0 && object.Kind == Semaphore:
-		f.Class, f.Confidence = SlotLeaked, byElimination
 		f.Because = "nobody in the dump is inside the code that follows on the wait"
+		if z.wild >= 0 {
+			f.Confidence = byType
+			f.Because += fmt.Sprintf(", but goroutine %d (%s) or others that go on may have one", z.facts[z.wild].id, z.where(z.wild))
+			break
+		}
+		f.Class, f.Confidence = SlotLeaked, byElimination
 	case len(locked) > 0 && len(locked) == len(p.holders):
 		f.Class, f.Confidence, f.Because = z.judgeLocked(p, locked)
 		stuckMembers = f.Class == SlotLockCycle

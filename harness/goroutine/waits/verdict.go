@@ -181,7 +181,9 @@ func (z *analyzer) judgeLocks(v *Verdict, f *Finding) {
 	switch proven := f.Class == ABBA && f.Confidence >= byReceiver; {
 	case proven && !z.canWake():
 		v.Outcome = Deadlocked
-	case !z.dying && len(z.live) == 0 && z.allStuck(f) && !z.hasTimer():
+	case f.Class == NilChannel && (z.canWake() || z.hasRest()):
+		v.Reason += "; the rest of the program goes on"
+	case !z.dying && len(z.live) == 0 && z.allStuck(f) && !z.hasTimer() && (isLocksOnly(f.Class) || !z.hasRest()):
 		v.Outcome = Deadlocked
 		v.Reason += "; nobody in the dump runs, sleeps or waits for the outside"
 	case proven || len(z.a.Stuck) > 0 && z.allStuck(f):
@@ -199,6 +201,20 @@ func (z *analyzer) judgeLocks(v *Verdict, f *Finding) {
 
 // canWake reports whether somebody goes on who may wake others.
 func (z *analyzer) canWake() bool { return len(z.live) > 0 }
+
+// isLocksOnly reports whether only a holder of a lock can end the waits: one who
+// comes new into the program cannot.
+func isLocksOnly(c FindingClass) bool { return c == DoubleLock || c == ABBA || c == RWRecursive }
+
+// hasRest reports whether somebody is at rest until the outside comes.
+func (z *analyzer) hasRest() bool {
+	for i := range z.facts {
+		if z.class(int32(i)) == AtRest && z.shape(int32(i)).kind == Conn {
+			return true
+		}
+	}
+	return false
+}
 
 // hasTimer reports whether somebody may wait for a timer's channel, or for
 // signals: any receive or select. No text tells such a channel from another.
