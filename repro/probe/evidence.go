@@ -18,7 +18,7 @@ func (p *prober) evidence() *harness.Evidence {
 	ev := &harness.Evidence{
 		Run: "probe", At: to,
 		Setup: harness.Setup{
-			StallAfter: p.o.For, SampleEvery: p.o.Every, Servers: "live", HasGauges: p.gaugesSeen(), HasRouterLog: p.logs[1] != nil,
+			StallAfter: p.o.For, SampleEvery: p.interval(), Servers: "live", HasGauges: p.gaugesSeen(), HasRouterLog: p.logs[1] != nil,
 		},
 		Agents: []harness.AgentState{}, Tools: []harness.ToolStats{}, Objects: []sim.ObjectState{}, Processes: []sim.ProcessState{},
 	}
@@ -33,6 +33,15 @@ func (p *prober) evidence() *harness.Evidence {
 	ev.Totals = ev.Window
 	ev.Goroutines = p.goroutineView()
 	return ev
+}
+
+// interval is how far apart the readings were: servers that answer late stretch it.
+func (p *prober) interval() time.Duration {
+	n := len(p.readings) - 1
+	if n < 1 {
+		return p.o.Every
+	}
+	return max(p.o.Every, p.readings[n].at.Sub(p.readings[0].at)/time.Duration(n))
 }
 
 // gaugesSeen says whether any server was ever read.

@@ -109,7 +109,7 @@ func body(t *testing.T, url string) string {
 func TestHeldBeforeTheRouter(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: frozen, where: metrics, what: freeze, worker: prefill-0, from: 2s}"})
 	proxy := holdAfter(t, router, 2)
-	client := clientPlan{BaseURL: proxy.url, Clients: 30, MaxTokens: 4000}.start(t)
+	client := clientPlan{BaseURL: proxy.url, Clients: 30, MaxTokens: 100_000}.start(t)
 	until(t, client, func(dump string) bool { return strings.Count(dump, "net/http.(*persistConn).roundTrip(") >= 28 })
 	r := run(t, options(t, router, prefill, decode, client))
 	if r.Part.Finding != probe.FoundHeld {

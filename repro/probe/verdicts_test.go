@@ -45,7 +45,7 @@ func TestHealthyUnderLoad(t *testing.T) {
 
 func TestSlowIsNotStuck(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: slow, where: decode, what: slow, factor: 10}"})
-	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 4000}.start(t)
+	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 100_000}.start(t)
 	until(t, client, streams(20))
 	r := run(t, options(t, router, prefill, decode, client))
 	want(t, r, probe.FoundSlow, diagnose.Slow, "", "")
@@ -63,7 +63,7 @@ func TestSilentStreams(t *testing.T) {
 
 func TestRouterFull(t *testing.T) {
 	router, prefill, decode := serve(t, nil, "servers.router.queued_max=8")
-	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 4000, Pause: 20e6}.start(t)
+	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 100_000, Pause: 20e6}.start(t)
 	until(t, client, streams(8))
 	r := run(t, options(t, router, prefill, decode, client))
 	want(t, r, probe.FoundRefused, diagnose.Storming, diagnose.LayerRouter, diagnose.CauseRouterQueue)
@@ -77,7 +77,7 @@ func TestDeadEngine(t *testing.T) {
 
 func TestHungDecode(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang}"})
-	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 4000}.start(t)
+	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 100_000}.start(t)
 	until(t, client, headers(20))
 	o := options(t, router, prefill, decode, client)
 	r := run(t, o)
@@ -88,7 +88,7 @@ func TestHungDecode(t *testing.T) {
 
 func TestConnectionPool(t *testing.T) {
 	router, prefill, decode := serve(t, nil)
-	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 4000, ConnectionsMax: 4}.start(t)
+	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 100_000, ConnectionsMax: 4}.start(t)
 	until(t, client, streams(4))
 	r := run(t, options(t, router, prefill, decode, client))
 	want(t, r, probe.FoundHeld, diagnose.Starved, diagnose.LayerConnection, diagnose.CauseConnectionPool)
@@ -108,7 +108,7 @@ func TestRouterLogAlone(t *testing.T) {
 
 func TestServersOnly(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang}"})
-	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 4000}.start(t)
+	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 100_000}.start(t)
 	until(t, client, headers(20))
 	o := options(t, router, prefill, decode)
 	o.Request = false
