@@ -135,18 +135,30 @@ func (p *page) logsLatency(r *requestlog.Report) {
 		mark = p.red("!")
 	}
 	p.b.WriteString("  " + mark + " " + strings.TrimLeft(p.wrap("    ", "unit in the log: "+r.Unit.Text), " "))
-	if d := r.Latency; d != nil {
-		p.columns(func(t *tabwriter.Writer) {
-			fmt.Fprintf(t, "  n\tmin\tp50\tp90\tp95\tp99\tmax\n")
+	if r.Latency == nil && r.LatencyFailed == nil {
+		return
+	}
+	few := false
+	p.columns(func(t *tabwriter.Writer) {
+		fmt.Fprintf(t, "  \tn\tmin\tp50\tp90\tp95\tp99\tmax\n")
+		for _, row := range []struct {
+			name string
+			d    *requestlog.Distribution
+		}{{"answered", r.Latency}, {"failed", r.LatencyFailed}} {
+			d := row.d
+			if d == nil {
+				continue
+			}
 			p99 := "-"
 			if d.P99 != nil {
 				p99 = digits(*d.P99)
 			}
-			fmt.Fprintf(t, "  %d\t%s\t%s\t%s\t%s\t%s\t%s\n", d.N, digits(d.Min), digits(d.P50), digits(d.P90), digits(d.P95), p99, digits(d.Max))
-		})
-		if d.P99 == nil {
-			p.line("  %s", p.dim("no p99: of fewer than 1,000 requests it would be hardly more than the maximum"))
+			few = few || d.P99 == nil
+			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", row.name, d.N, digits(d.Min), digits(d.P50), digits(d.P90), digits(d.P95), p99, digits(d.Max))
 		}
+	})
+	if few {
+		p.line("  %s", p.dim("no p99 of fewer than 1,000 requests: it would be hardly more than the maximum"))
 	}
 }
 

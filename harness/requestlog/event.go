@@ -28,6 +28,9 @@ type Event struct {
 	Latency Latency
 }
 
+// failed says that a finished request was not answered as it should be.
+func (ev *Event) failed() bool { return ev.Status >= 400 || ev.Status == 0 && len(ev.Flags) > 0 }
+
 // A Unit is a unit of time; the zero value stands for a bare number.
 type Unit uint8
 

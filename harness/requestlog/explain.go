@@ -38,7 +38,7 @@ func (l *Log) summary(r *Report) string {
 			fmt.Fprintf(&b, ", %ssince %s (%s before the log ends)", which, o.Since.Format(time.TimeOnly), length(o.Age))
 		}
 		switch {
-		case r.Latency == nil:
+		case len(r.Slowest) == 0:
 		case q.OpenLongest == q.Open:
 			b.WriteString(", longer than any finished one took")
 		case q.OpenLongest > 0:
@@ -49,7 +49,10 @@ func (l *Log) summary(r *Report) string {
 		b.WriteString(".")
 	}
 	if d := r.Latency; d != nil {
-		fmt.Fprintf(&b, " Finished ones took %s to %s, the median of %d is %s.", length(d.Min), length(d.Max), d.N, length(d.P50))
+		fmt.Fprintf(&b, " Those that were answered took %s to %s, the median of %d is %s.", length(d.Min), length(d.Max), d.N, length(d.P50))
+	}
+	if n := failures(r); n > 0 {
+		fmt.Fprintf(&b, " %d of %d finished ones failed.", n, q.Finished)
 	}
 	for _, g := range r.Gaps {
 		if !g.ToEnd {
@@ -62,6 +65,15 @@ func (l *Log) summary(r *Report) string {
 		}
 	}
 	return b.String()
+}
+
+func failures(r *Report) (n int64) {
+	for _, s := range r.Statuses {
+		if ev := (Event{Status: s.Code, Flags: []byte(s.Flags)}); ev.failed() {
+			n += s.N
+		}
+	}
+	return n
 }
 
 // limits says what the log cannot tell.
@@ -89,11 +101,13 @@ func (l *Log) limits(r *Report) []string {
 	if l.units.coarse && !l.subSecond && l.units.compared+l.units.checked > 0 {
 		add("the time stamps have whole seconds: a latency is confirmed to within about a second")
 	}
-	if d := r.Latency; d != nil && d.Unknown > 0 {
-		add("the unit of %s is not known: they are left out of the figures", plural(d.Unknown, "latency", "latencies"))
-	}
-	if d := r.Latency; d != nil && d.Sampled > 0 {
-		add("the percentiles are of an even sample of %d latencies", d.Sampled)
+	for _, d := range []*Distribution{r.Latency, r.LatencyFailed} {
+		if d != nil && d.Unknown > 0 {
+			add("the unit of %s is not known: they are left out of the figures", plural(d.Unknown, "latency", "latencies"))
+		}
+		if d != nil && d.Sampled > 0 {
+			add("the percentiles of %d latencies are those of an even sample of %d", d.N, d.Sampled)
+		}
 	}
 	if l.others > 0 && l.others*2 > l.lines {
 		add("%d of %d lines are about no request that is understood here", l.others, l.lines)

@@ -33,8 +33,10 @@ func FuzzLog(f *testing.F) {
 		if n != q.Finished {
 			t.Fatalf("statuses of %d, finished %d", n, q.Finished)
 		}
-		if d := r.Latency; d != nil && (d.Min > d.P50 || d.P50 > d.P95 || d.P95 > d.Max || d.N+d.Unknown > q.Finished) {
-			t.Fatalf("%+v", d)
+		for _, d := range []*Distribution{r.Latency, r.LatencyFailed} {
+			if d != nil && (d.Min > d.P50 || d.P50 > d.P95 || d.P95 > d.Max || d.N+d.Unknown > q.Finished) {
+				t.Fatalf("%+v", d)
+			}
 		}
 		if _, err := json.Marshal(r); err != nil {
 			t.Fatal(err)

@@ -158,8 +158,13 @@ func (l *latencies) slow(bare Unit, mixed bool) []Slow {
 			out = append(out, Slow{top[i].id, stamp(top[i].at), top[i].status, logged, s})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Slow) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	return out[:min(len(out), slowestMax)]
+	return slowest(out)
+}
+
+// slowest sorts, and keeps as many as are reported.
+func slowest(list []Slow) []Slow {
+	slices.SortStableFunc(list, func(a, b Slow) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return list[:min(len(list), slowestMax)]
 }
 
 // stamp is a time for a report; nil for none.

@@ -44,7 +44,7 @@ type Log struct {
 	early              early
 	statuses           statuses
 	units              evidence
-	latencies          latencies
+	answered, failed   latencies
 	series             series
 	gaps               gaps
 	subSecond, untimed bool // time stamps have fractions; events came without any
@@ -200,7 +200,11 @@ func (l *Log) take(ev *Event, of format) {
 		l.strays++
 	}
 	fits := l.units.compare(ev.Latency, start, ev.At)
-	l.latencies.add(ev, fits)
+	if ev.failed() {
+		l.failed.add(ev, fits)
+	} else {
+		l.answered.add(ev, fits)
+	}
 }
 
 // begin opens a request, unless the line of its end came before.

@@ -31,9 +31,13 @@ type Report struct {
 	// Statuses is how the finished ones ended, by code.
 	Statuses []Status `json:"statuses"`
 
-	Unit    UnitFinding   `json:"latency_unit"`
-	Latency *Distribution `json:"latency,omitempty"`
-	Slowest []Slow        `json:"slowest,omitempty"`
+	Unit UnitFinding `json:"latency_unit"`
+	// Latency is of the requests that were answered, LatencyFailed of those with a
+	// status of 400 and above, or none and flags of envoy.
+	Latency       *Distribution `json:"latency,omitempty"`
+	LatencyFailed *Distribution `json:"latency_failed,omitempty"`
+	// Slowest are of both.
+	Slowest []Slow `json:"slowest,omitempty"`
 
 	Activity Activity `json:"activity"`
 	Rate     []Bucket `json:"rate,omitempty"`
@@ -121,11 +125,12 @@ func (l *Log) Report() *Report {
 		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Flags, b.Flags))
 	})
 	mixed := r.Unit.Unit == "mixed" && r.Unit.bare == NoUnit
-	r.Latency = l.latencies.distribution(r.Unit.bare, mixed)
-	r.Slowest = l.latencies.slow(r.Unit.bare, mixed)
-	if r.Latency != nil {
+	r.Latency = l.answered.distribution(r.Unit.bare, mixed)
+	r.LatencyFailed = l.failed.distribution(r.Unit.bare, mixed)
+	r.Slowest = slowest(append(l.answered.slow(r.Unit.bare, mixed), l.failed.slow(r.Unit.bare, mixed)...))
+	if len(r.Slowest) > 0 {
 		for _, q := range l.open.listed() {
-			if !q.since.IsZero() && l.last.Sub(q.since).Seconds() > r.Latency.Max {
+			if !q.since.IsZero() && l.last.Sub(q.since).Seconds() > r.Slowest[0].Seconds {
 				r.Requests.OpenLongest += q.n
 			}
 		}
