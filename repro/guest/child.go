@@ -21,8 +21,10 @@ const (
 	killWithin = 5 * time.Second
 	// pipeGrace is how long what it has written may take to arrive after its end.
 	pipeGrace = time.Second
-	// groupPoll is how often the process group is looked at while it is to end.
-	groupPoll = 5 * time.Millisecond
+	// groupPoll is how often the process group is looked at while it is to end, at first; and more and more
+	// rarely, since a look may be one at all processes of the machine.
+	groupPoll    = 2 * time.Millisecond
+	groupPollMax = 50 * time.Millisecond
 )
 
 // child is the harness: a program in a process group of its own.
@@ -152,14 +154,14 @@ func (c *child) end() {
 // gone waits until the group is empty, and says whether it is.
 func (c *child) gone(within time.Duration) bool {
 	deadline := time.Now().Add(within)
-	for {
+	for poll := groupPoll; ; poll = min(2*poll, groupPollMax) {
 		if c.exited() && groupEmpty(c.cmd) {
 			return true
 		}
 		if time.Now().After(deadline) {
 			return false
 		}
-		time.Sleep(groupPoll)
+		time.Sleep(poll)
 	}
 }
 

@@ -3,9 +3,13 @@
 package guest
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -27,7 +31,28 @@ func killGroup(cmd *exec.Cmd) { signalGroup(cmd, syscall.SIGKILL) }
 // quitProcess has a Go program dump its goroutines and end.
 func quitProcess(cmd *exec.Cmd) error { return cmd.Process.Signal(syscall.SIGQUIT) }
 
-// groupEmpty says whether nobody is left of the group.
+// groupEmpty says whether nobody is left of the group but those that have ended and that their parent has
+// not asked for: in containers there is often nobody who would.
 func groupEmpty(cmd *exec.Cmd) bool {
-	return errors.Is(syscall.Kill(-cmd.Process.Pid, 0), syscall.ESRCH)
+	return errors.Is(syscall.Kill(-cmd.Process.Pid, 0), syscall.ESRCH) || onlyZombies(strconv.Itoa(cmd.Process.Pid))
+}
+
+// onlyZombies looks at all processes in /proc. Where there is none, it says no.
+func onlyZombies(group string) bool {
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(files) == 0 {
+		return false
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has just ended
+		}
+		// pid (name) state parent group …, with anything in the name.
+		_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ")
+		if f := strings.Fields(rest); len(f) > 2 && f[2] == group && f[0] != "Z" && f[0] != "X" {
+			return false
+		}
+	}
+	return true
 }
