@@ -9,14 +9,15 @@ import (
 // splitOnly are the scenarios of what happens between a prefill and a decode engine, and there alone. A
 // single engine that is given long prompts computes them before it goes on with anybody's answer, so that
 // there is no queue before it for as long: prefill-bottleneck is slow there.
-var splitOnly = map[string]bool{"inflight-pin": true, "pin-watchdog": true, "bad-pairing": true, "prefill-bottleneck": true}
+var splitOnly = map[string]bool{"inflight-pin": true, "pin-watchdog": true, "bad-pairing": true, "compound-pin-storm": true, "prefill-bottleneck": true}
 
 // afterPreset are the settings of servers that scenarios rest on, and that a preset would replace.
 var afterPreset = map[string][]string{
-	"decode-serialized": {"servers.decode.running_max=1"},
-	"router-queue":      {"servers.router.queued_max=8"},
-	"timeout-cascade":   {"servers.abort.detect=never", "servers.decode.running_max=32", "servers.router.queued_max=0"},
-	"ignored-abort":     {"servers.abort.detect=never", "servers.router.queued_max=0"},
+	"decode-serialized":           {"servers.decode.running_max=1"},
+	"router-queue":                {"servers.router.queued_max=8"},
+	"timeout-cascade":             {"servers.abort.detect=never", "servers.decode.running_max=32", "servers.router.queued_max=0"},
+	"compound-slow-timeout-abort": {"servers.abort.detect=never", "servers.router.queued_max=0"},
+	"ignored-abort":               {"servers.abort.detect=never", "servers.router.queued_max=0"},
 }
 
 // TestAccuracyOfPresets runs the catalogue, randomised, against servers that do prefill and decode in one

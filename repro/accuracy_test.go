@@ -101,7 +101,7 @@ func score(r *repro.Result) scored {
 	}
 	switch {
 	case !s.stalled && v.Outcome == diagnose.Completed && v.Cause == diagnose.CauseNone:
-	case !v.Meets(diagnose.Expectation{Outcome: want.Outcome, Layer: want.Layer, Cause: want.Cause}):
+	case !v.Meets(diagnose.Expectation{Outcome: want.Outcome, Layer: want.Layer, Cause: want.Cause, Mechanisms: want.Mechanisms}):
 		s.wrong = fmt.Sprintf("expected %s %s %s", want.Outcome, want.Layer, want.Cause)
 	}
 	return s

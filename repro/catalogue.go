@@ -16,6 +16,7 @@ var catalogued = [...]string{
 	"inflight-pin", "pin-watchdog", "decode-memory", "router-queue", "bad-pairing", "timeout-cascade",
 	"connection-dead", "long-context-decode", "ignored-abort", "comment-stream", "proxy-buffering", "retry-storm",
 	"idle-engines",
+	"compound-slow-timeout-abort", "compound-dead-leak", "compound-pin-storm",
 	"healthy", "slow-but-fine", "bench-16x128", "idle", "long-reasoning",
 }
 

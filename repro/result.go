@@ -225,5 +225,10 @@ func (r *Result) Expectation() string {
 			parts = append(parts, p.name+" "+p.value)
 		}
 	}
-	return strings.Join(parts, ", ") + fmt.Sprintf("; found outcome %s, layer %s, cause %s, final outcome %s", r.Verdict.Outcome, r.Verdict.Layer, r.Verdict.Cause, r.End.Outcome)
+	found := ""
+	if len(want.Mechanisms) > 0 {
+		parts = append(parts, "mechanisms "+oneOf(want.Mechanisms))
+		found = ", mechanisms " + oneOf(r.Verdict.Mechanisms)
+	}
+	return strings.Join(parts, ", ") + fmt.Sprintf("; found outcome %s, layer %s, cause %s, final outcome %s", r.Verdict.Outcome, r.Verdict.Layer, r.Verdict.Cause, r.End.Outcome) + found
 }

@@ -100,8 +100,8 @@ func (a *assembly) judge(now, before *harness.Evidence) diagnose.Verdict {
 	if now.EndedAt != 0 {
 		v.End(now.EndedAt.Sub(0))
 	}
-	if want := a.s.Expect; want != (Expect{}) {
-		v.Expected = &diagnose.Expectation{Outcome: want.Outcome, Layer: want.Layer, Cause: want.Cause}
+	if want := &a.s.Expect; want.any() {
+		v.Expected = &diagnose.Expectation{Outcome: want.Outcome, Layer: want.Layer, Cause: want.Cause, Mechanisms: want.Mechanisms}
 		v.Reproduced = v.Meets(*v.Expected)
 	}
 	return v

@@ -52,6 +52,13 @@ type Expect struct {
 	Layer        diagnose.Layer   `json:"layer,omitempty" yaml:"layer,omitempty"`
 	Cause        diagnose.Cause   `json:"cause,omitempty" yaml:"cause,omitempty"`
 	FinalOutcome diagnose.Outcome `json:"final_outcome,omitempty" yaml:"final_outcome,omitempty"` // of the run
+	// Mechanisms are causes that the verdict must name among those that it sees at work, in any order.
+	Mechanisms []diagnose.Cause `json:"mechanisms,omitempty" yaml:"mechanisms,omitempty"`
+}
+
+// any says whether anything is expected.
+func (e *Expect) any() bool {
+	return e.Outcome != "" || e.Layer != "" || e.Cause != "" || e.FinalOutcome != "" || len(e.Mechanisms) > 0
 }
 
 // Default returns the incident's set-up: 30 agents, 5 rounds of 4 steps, 16 slots, no time limits.
@@ -251,11 +258,16 @@ func (s *Scenario) validateOwn() error {
 		return s.bad("expect", fmt.Errorf("final_outcome: found %q, want one of %s", s.Expect.FinalOutcome, oneOf(diagnose.Outcomes())))
 	case s.Expect.Layer != "" && !slices.Contains(diagnose.Layers(), s.Expect.Layer):
 		return s.bad("expect", fmt.Errorf("layer: found %q, want one of %s", s.Expect.Layer, oneOf(diagnose.Layers())))
+	case slices.ContainsFunc(s.Expect.Mechanisms, unknownCause):
+		i := slices.IndexFunc(s.Expect.Mechanisms, unknownCause)
+		return s.bad("expect", fmt.Errorf("mechanisms[%d]: found %q, want one of %s", i, s.Expect.Mechanisms[i], oneOf(diagnose.Causes())))
 	case s.Expect.Cause != "" && !slices.Contains(diagnose.Causes(), s.Expect.Cause):
 		return s.bad("expect", fmt.Errorf("cause: found %q, want one of %s", s.Expect.Cause, oneOf(diagnose.Causes())))
 	}
 	return nil
 }
+
+func unknownCause(c diagnose.Cause) bool { return !slices.Contains(diagnose.Causes(), c) }
 
 // oneOf lists names for a message.
 func oneOf[T ~string](names []T) string {

@@ -69,10 +69,25 @@ func (p *page) head(r *repro.Result) {
 	p.line("%s  %s", p.bold(plainText(v.Scenario)), p.dim(fmt.Sprintf("seed %d, %s clock", v.Seed, v.Clock)))
 	p.line("")
 	p.line("  %s", what)
+	if len(v.Mechanisms) > 1 {
+		p.b.WriteString(p.wrap("  ", "at work: "+names(v.Mechanisms)))
+	}
 	p.b.WriteString(p.dimmed(p.wrap("  ", r.Story())))
 	if r.Report.Stalls > 1 {
 		p.line("  %s", p.dim(fmt.Sprintf("What follows is about stall %d of %d, found at %s.", r.Episode, r.Report.Stalls, seconds(v.DetectedAtS))))
 	}
+}
+
+// names lists causes.
+func names(causes []diagnose.Cause) string {
+	var b strings.Builder
+	for i, c := range causes {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(c))
+	}
+	return b.String()
 }
 
 // failures shows what ended agents with an error.

@@ -26,6 +26,7 @@ type judgement struct {
 	outcome  Outcome // replaces the cause's, if it depends on the evidence
 	layer    Layer   // replaces the cause's, if it depends on the evidence
 	beside   string  // a clause for the summary when something else explains more
+	noticed  bool    // the mechanism is seen at work, although the stall is not put down to it
 	for_     []string
 	against  []string
 	decideBy string
@@ -41,6 +42,11 @@ func (j *judgement) con(format string, args ...any) {
 
 // support says that the mechanism is seen, and how much of the stall it explains.
 func (j *judgement) support(score float64) { j.status, j.score = Supported, score }
+
+// notice says that the mechanism is seen at work, in a clause for the summary, whatever the status.
+func (j *judgement) notice(format string, args ...any) {
+	j.noticed, j.beside = true, fmt.Sprintf(format, args...)
+}
 
 // refute says that the evidence speaks against it.
 func (j *judgement) refute(format string, args ...any) {

@@ -28,6 +28,7 @@ func Diagnose(now, before *harness.Evidence) Verdict {
 		Stages:      r.stages(),
 		Waits:       WaitCounts{Cycle: r.graph.Cycle, Edges: r.graph.Waits()},
 		Hypotheses:  make([]Hypothesis, len(ranked)),
+		Mechanisms:  []Cause{},
 		Next:        []string{},
 		Missing:     r.missing(),
 		Sides:       r.sides,
@@ -71,6 +72,10 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 			// What was stuck did not hold up everything, since a step has finished after all.
 			v.Outcome = Starved
 			why += " Something else finished a step in the end, so this did not hold up everybody yet."
+		}
+		v.Mechanisms = append(v.Mechanisms, best.name)
+		for _, o := range atWorkBeside(ranked[1:]) {
+			v.Mechanisms = append(v.Mechanisms, o.name)
 		}
 		v.Next = append(v.Next, best.next(r)...)
 		v.Next = append(v.Next, r.adviceBeside(ranked[1:])...)

@@ -257,6 +257,20 @@ func pinEvidence() *harness.Evidence {
 		gauges(0, 0, gauge(harness.GaugePrefillInflight, 8), gauge(harness.GaugePrefillBootstrap, 5), gauge(harness.GaugeDecodeKV, 0.1), gauge(harness.GaugeEngineAborted, 8)).done()
 }
 
+// pinAndRefusals is of pinned entries behind which the router is full, so that it refuses everybody else.
+func pinAndRefusals() *harness.Evidence {
+	b := stallOf("compound-1", 30, 30, 400*s, m).headers(20, 90*s)
+	for range 10 {
+		c := b.newCall(pacer.StageBackoff, 500*time.Millisecond, 50*s)
+		c.Attempts, c.LastError = 50, "pacer: HTTP status 503: The request queue is full."
+	}
+	w := &b.ev.Window
+	w.Attempts, w.AttemptsStatus, w.Attempts503, w.Attempts503Full, w.Backoffs = 500, 500, 500, 500, 500
+	b.ev.Totals.AttemptsStatus, b.ev.Totals.Attempts503, b.ev.Totals.Attempts503Full = 500, 500, 500
+	return b.left(8).passed(40, 100*s).
+		gauges(0, 0, gauge(harness.GaugeRouterInFlight, 20), gauge(harness.GaugePrefillInflight, 8), gauge(harness.GaugePrefillBootstrap, 12), gauge(harness.GaugeDecodeKV, 0.1), gauge(harness.GaugeEngineAborted, 8)).done()
+}
+
 // pinnedAndReleased is of the same engine with something that releases the entries after a minute: it
 // went on half a minute ago.
 func pinnedAndReleased() *harness.Evidence {

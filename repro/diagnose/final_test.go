@@ -55,17 +55,19 @@ func leakAtEnd() *harness.Evidence {
 }
 
 func TestMeets(t *testing.T) {
-	v := Verdict{Outcome: Slow, Layer: LayerDecode, Cause: CauseSlowServer}
+	v := Verdict{Outcome: Slow, Layer: LayerDecode, Cause: CauseSlowServer, Mechanisms: []Cause{CauseSlowServer, CauseIgnoredAbort}}
 	for _, c := range []struct {
 		want  Expectation
 		meets bool
 	}{
 		{Expectation{}, true},
 		{Expectation{Outcome: Slow}, true},
-		{Expectation{Slow, LayerDecode, CauseSlowServer}, true},
+		{Expectation{Outcome: Slow, Layer: LayerDecode, Cause: CauseSlowServer}, true},
 		{Expectation{Outcome: Starved}, false},
 		{Expectation{Outcome: Slow, Layer: LayerNone}, false},
 		{Expectation{Cause: CauseStarvation}, false},
+		{Expectation{Mechanisms: []Cause{CauseIgnoredAbort}}, true},
+		{Expectation{Mechanisms: []Cause{CauseIgnoredAbort, CauseStarvation}}, false},
 	} {
 		if got := v.Meets(c.want); got != c.meets {
 			t.Errorf("Meets(%+v) = %v", c.want, got)

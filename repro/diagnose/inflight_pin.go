@@ -44,10 +44,13 @@ func judgeInflightPin(r *reading, j *judgement) {
 		j.con("%s: prefill may wait for the decode side's memory", r.gauges.told(decodeKV))
 		return
 	}
-	j.support(0.9 * r.share(r.stuck()))
+	j.support(0.9 * r.share(r.stuck()+r.refusedBehind()))
 	j.beside = fmt.Sprintf("%s in the prefill inflight queue all the time", does(int(p.entries), "entry", "is", "are"))
 	r.pinObservations(j)
 	j.pro("%s for the first token behind them, and prefill does not move", does(r.stuck(), "call", "waits", "wait"))
+	if n := r.refusedBehind(); n > 0 {
+		j.pro("%s refused with 503 meanwhile: the router is full of those that wait there", does(n, "call", "is", "are"))
+	}
 	if r.now.EndedAt != 0 {
 		j.con("the stall ended by itself: something may release the entries")
 	}

@@ -16,6 +16,7 @@ var serverCauses = []Cause{
 // alsoSeen are the pairs of which both are seen in a story: its own cause, and another that explains
 // less of it.
 var alsoSeen = map[string][]Cause{
+	"inflight-pin-and-refusals":      {CauseRouterQueue},       // both are there
 	"pin-watchdog":                   {CauseRouterLost},        // prefill works again, and its gauge lacks some
 	"timeout-cascade-before-headers": {CausePrefillBottleneck}, // which is why the limit is too short
 }

@@ -152,3 +152,25 @@ func (r *reading) pinObservations(j *judgement) {
 		j.pro("there are more entries in the queue than agents that wait for a first token: %d and %d", entries, waiting)
 	}
 }
+
+// behindPins says whether most of what is out stands still behind entries that are pinned in prefill.
+func (r *reading) behindPins() bool {
+	p := &r.pins
+	return p.any() && p.open && p.ended == 0 && 2*r.stuck() >= len(r.calls) && r.memoryFree()
+}
+
+// refusedBehind counts the calls that wait for another attempt since the router is full of what stands
+// still behind pinned entries.
+func (r *reading) refusedBehind() int {
+	w := &r.now.Window
+	if !r.behindPins() || 2*w.Attempts503 < w.AttemptsStatus || w.Attempts503 < stormMin {
+		return 0
+	}
+	n := 0
+	for i := range r.calls {
+		if c := &r.calls[i]; c.fate == fateBackoff && !r.waitsStuck(c) {
+			n++
+		}
+	}
+	return n
+}

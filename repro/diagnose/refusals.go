@@ -241,6 +241,11 @@ func judgeRefusals(r *reading, j *judgement, queue bool) {
 		j.open(r.fewRefusals(), "the attempts of the next minutes: do they outnumber the calls, or does the backoff space them out?")
 	case queue && !queued.ok() && 2*unavailable < len(r.calls):
 		j.open(0.3, "router_queued, and the statuses: is it 503?")
+	case queue && r.behindPins():
+		j.beside = "the router is full and refuses what comes on top: " + window.text() + " in the stall"
+		// The router is full of what does not move: that is the cause, and the refusals come of it.
+		j.support(stormScore - 0.12)
+		j.con("%s still behind entries that are pinned in prefill: the router is full for that", does(r.stuck(), "call", "stands", "stand"))
 	case queue:
 		j.support(stormScore)
 		if queued.ok() {

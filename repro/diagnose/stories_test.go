@@ -152,6 +152,7 @@ func stories() []story {
 		{"comment-stream", commentEvidence, nil, Wedged, LayerStream, CauseCommentStream},
 		{"timeout-cascade", cascadeEvidence, nil, Storming, LayerDecode, CauseTimeoutCascade},
 		{"retry-storm", func() *harness.Evidence { return refusedEvidence(429, 0) }, nil, Storming, LayerPacer, CauseRetryStorm},
+		{"inflight-pin-and-refusals", pinAndRefusals, nil, Wedged, LayerPrefill, CauseInflightPin},
 		{"router-queue", func() *harness.Evidence { return refusedEvidence(503, 32) }, nil, Storming, LayerRouter, CauseRouterQueue},
 		{"pin-watchdog", pinnedAndReleased, nil, Slow, LayerPrefill, CausePinWatchdog},
 		{"transfer-hang", transferEvidence, nil, Wedged, LayerTransfer, CauseTransferHang},

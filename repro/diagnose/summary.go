@@ -110,14 +110,22 @@ func atServer(row *StageRow) string {
 	return " (at the servers: " + row.ServerStage + ")"
 }
 
+// atWorkBeside returns the mechanisms that are seen beside the one that explains most, the best first.
+func atWorkBeside(others []judged) []*judged {
+	var out []*judged
+	for i := range others {
+		if o := &others[i]; o.beside != "" && (o.status == Supported && o.score >= besideMin || o.noticed) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // besides tells what else is seen, in the words of the causes.
 func besides(others []judged) []string {
 	var out []string
-	for i := range others {
-		o := &others[i]
-		if o.status == Supported && o.score >= besideMin && o.beside != "" {
-			out = append(out, o.beside+" ("+string(o.name)+")")
-		}
+	for _, o := range atWorkBeside(others) {
+		out = append(out, o.beside+" ("+string(o.name)+")")
 	}
 	if len(out) == 0 {
 		return nil

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -42,6 +43,9 @@ type Verdict struct {
 	Next    []string `json:"next"`    // what to try
 	Missing []string `json:"missing"` // what the evidence lacks
 	Sides   Sides    `json:"sides"`   // the agents' requests against the router's
+	// Mechanisms are the causes that are seen at work: Cause first, then those that explain less. Empty if
+	// there is none.
+	Mechanisms []Cause `json:"mechanisms"`
 }
 
 // AgentCounts counts tasks and the agents at work on them; sub-agents are apart.
@@ -114,13 +118,16 @@ type Expectation struct {
 	Outcome Outcome `json:"outcome"`
 	Layer   Layer   `json:"layer"`
 	Cause   Cause   `json:"cause"`
+	// Mechanisms must all be among those of the verdict, in any order.
+	Mechanisms []Cause `json:"mechanisms,omitempty"`
 }
 
 // Meets says whether the verdict is the expected one.
 func (v *Verdict) Meets(want Expectation) bool {
 	return (want.Outcome == "" || want.Outcome == v.Outcome) &&
 		(want.Layer == "" || want.Layer == v.Layer) &&
-		(want.Cause == "" || want.Cause == v.Cause)
+		(want.Cause == "" || want.Cause == v.Cause) &&
+		!slices.ContainsFunc(want.Mechanisms, func(c Cause) bool { return !slices.Contains(v.Mechanisms, c) })
 }
 
 // Open says whether the episode had not ended when the verdict was last told about it.
