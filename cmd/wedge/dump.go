@@ -252,8 +252,8 @@ func (f *dumpFlags) write(w io.Writer, r *dumpReport) error {
 		write func(io.Writer) error
 	}{
 		{f.html, func(w io.Writer) error { return writeDumpPage(w, r) }},
-		{f.dot, func(w io.Writer) error { return r.graph.WriteDOT(w, r.title) }},
-		{f.svg, func(w io.Writer) error { return r.graph.WriteSVG(w, r.title) }},
+		{f.dot, func(w io.Writer) error { return r.graph().WriteDOT(w, r.title) }},
+		{f.svg, func(w io.Writer) error { return r.graph().WriteSVG(w, r.title) }},
 	} {
 		if out.file == "" {
 			continue
@@ -265,7 +265,7 @@ func (f *dumpFlags) write(w io.Writer, r *dumpReport) error {
 	if !f.json {
 		return printDump(w, r, f.all)
 	}
-	text, err := json.MarshalIndent(r, "", "  ")
+	text, err := json.MarshalIndent(r.withGraph(), "", "  ")
 	if err != nil {
 		return err
 	}

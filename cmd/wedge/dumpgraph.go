@@ -21,7 +21,7 @@ func graphOfDump(a *waits.Analysis) waitgraph.Graph {
 	for i := range a.Objects {
 		o := &a.Objects[i]
 		at := len(g.Nodes)
-		g.Nodes = append(g.Nodes, waitgraph.Node{ID: o.Name, Kind: waitgraph.Object, Count: 1, Detail: fmt.Sprintf("%d wait", len(o.Waiters))})
+		g.Nodes = append(g.Nodes, waitgraph.Node{ID: o.Name, Kind: waitgraph.Object, Count: 1, Detail: waitWords(len(o.Waiters))})
 		waits := 0
 		for _, id := range o.Waiters {
 			if g.isStuck(id) {
@@ -40,6 +40,13 @@ func graphOfDump(a *waits.Analysis) waitgraph.Graph {
 	}
 	g.outside(a)
 	return g.Graph
+}
+
+func waitWords(n int) string {
+	if n == 1 {
+		return "1 waits"
+	}
+	return thousands(n) + " wait"
 }
 
 // byPlace is how sure it is that all that wait at one place wait for one object.

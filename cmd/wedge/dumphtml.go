@@ -56,7 +56,7 @@ func writeDumpPage(w io.Writer, r *dumpReport) error {
 		return err
 	}
 	var picture strings.Builder
-	if err := r.graph.WriteSVG(&picture, r.title); err != nil {
+	if err := r.graph().WriteSVG(&picture, r.title); err != nil {
 		return err
 	}
 	view := dumpView{

@@ -32,9 +32,8 @@ type dumpReport struct {
 	Tests      []dumpTest     `json:"running_tests"`
 	Lacks      []string       `json:"lacks"` // what no text of this form can tell
 	Text       []dumpAccount  `json:"text"`  // an account of every text that was read
-	Graph      waitgraph.File `json:"graph"` // who waits for whom
+	Graph      waitgraph.File `json:"graph"` // who waits for whom; filled in by withGraph
 
-	graph    waitgraph.Graph
 	analysis *waits.Analysis
 	title    string
 }
@@ -163,9 +162,27 @@ func reportOf(dumps []*snapshot, texts []*dumpText) *dumpReport {
 	for _, t := range texts {
 		r.Text = append(r.Text, accountOf(t.name, &t.stats, last.dump.Layers))
 	}
-	r.graph = graphOfDump(a)
-	r.Graph = r.graph.File()
 	r.title = "Who waits for whom: " + last.title()
+	return r
+}
+
+// graph is who waits for whom. It is made when it is asked for, since it is as large as the dump.
+func (r *dumpReport) graph() *waitgraph.Graph {
+	g := graphOfDump(r.analysis)
+	return &g
+}
+
+// graphNodesMax is how many nodes JSON has of the graph, about: where there are more, like nodes are
+// taken together.
+const graphNodesMax = 1000
+
+// withGraph adds the graph for JSON.
+func (r *dumpReport) withGraph() *dumpReport {
+	g := r.graph()
+	if len(g.Nodes) > graphNodesMax {
+		g = g.Collapse(graphNodesMax)
+	}
+	r.Graph = g.File()
 	return r
 }
 

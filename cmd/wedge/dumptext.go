@@ -200,11 +200,7 @@ func (p *dumpPage) objects(r *dumpReport) {
 			p.line("  %s", p.dim(fmt.Sprintf("and %d more (--all)", len(r.Objects)-i)))
 			break
 		}
-		verb := " wait: "
-		if len(o.Waiters) == 1 {
-			verb = " waits: "
-		}
-		p.line("  %s  %s%s%s", p.bold(plainText(o.Name)), thousands(len(o.Waiters)), verb, p.ids(o.Waiters))
+		p.line("  %s  %s: %s", p.bold(plainText(o.Name)), waitWords(len(o.Waiters)), p.ids(o.Waiters))
 		for k, h := range o.Holders {
 			if k == 3 && !p.all {
 				p.line("    %s", p.dim(fmt.Sprintf("and %d more", len(o.Holders)-k)))

@@ -54,7 +54,7 @@ type convoys struct {
 	g    *Graph
 	a    adjacency
 	done []bool // objects that are in a convoy
-	seen []int  // number of the search for heads that last reached a node
+	seen []int  // number of the search that last reached a node
 
 	searches int
 }
@@ -93,14 +93,18 @@ func (w *convoys) at(object int) Convoy {
 // flat is the convoy of an object without those behind it.
 func (w *convoys) flat(object int) Convoy {
 	c := Convoy{Object: object, Holders: []int{}, Waiters: []int{}}
+	w.searches++
 	for _, e := range w.a.in[object] {
-		if edge := &w.g.Edges[e]; edge.Kind == WaitsFor && !slices.Contains(c.Waiters, edge.From) {
+		if edge := &w.g.Edges[e]; edge.Kind == WaitsFor && w.seen[edge.From] != w.searches {
+			w.seen[edge.From] = w.searches
 			c.Waiters = append(c.Waiters, edge.From)
 			c.Waiting += w.g.Nodes[edge.From].count()
 		}
 	}
+	w.searches++
 	for _, e := range w.a.out[object] {
-		if edge := &w.g.Edges[e]; edge.Kind == HeldBy && !slices.Contains(c.Holders, edge.To) {
+		if edge := &w.g.Edges[e]; edge.Kind == HeldBy && w.seen[edge.To] != w.searches {
+			w.seen[edge.To] = w.searches
 			c.Holders = append(c.Holders, edge.To)
 		}
 	}

@@ -10,10 +10,13 @@ import (
 // Every text is quoted.
 func (g *Graph) WriteDOT(w io.Writer, title string) error {
 	small := g.linked().Collapse(drawnMax)
-	onCycle := make([]bool, len(small.Nodes))
+	color := make([]string, len(small.Nodes)) // of those on cycles
 	for _, cycle := range small.Cycles() {
 		for _, n := range cycle {
-			onCycle[n] = true
+			color[n] = "#9a6700"
+			if small.isStuck(cycle) {
+				color[n] = "#c62828"
+			}
 		}
 	}
 	var b strings.Builder
@@ -29,8 +32,8 @@ func (g *Graph) WriteDOT(w io.Writer, title string) error {
 		case Outside:
 			attributes = `, shape=ellipse, style=dotted`
 		}
-		if onCycle[i] {
-			attributes += `, color="#c62828", penwidth=2`
+		if color[i] != "" {
+			attributes += fmt.Sprintf(`, color="%s", penwidth=2`, color[i])
 		} else if n.Stuck {
 			attributes += `, color="#c62828"`
 		}

@@ -19,6 +19,7 @@ const style = `
 .wg-permit rect { fill: var(--permitcard); stroke: var(--permit); stroke-dasharray: 6 3; }
 .wg-stuck rect { stroke: var(--warn); }
 .wg-cycle rect { fill: var(--warncard); stroke: var(--warn); stroke-width: 2.4; }
+.wg-maybe rect { fill: var(--permitcard); stroke: var(--permit); }
 .wg .wg-tag { fill: var(--warn); font-weight: 600; }
 .wg-edge path { fill: none; stroke: var(--ink); stroke-width: 1.4; }
 .wg-edge polygon { fill: var(--ink); }
@@ -27,4 +28,6 @@ const style = `
 .wg-inferred path { stroke-dasharray: 6 4; }
 .wg-edge.wg-cycle path { stroke: var(--warn); stroke-width: 2.4; }
 .wg-edge.wg-cycle polygon { fill: var(--warn); }
+.wg-edge.wg-maybe path { stroke: var(--permit); }
+.wg-edge.wg-maybe polygon { fill: var(--permit); }
 `

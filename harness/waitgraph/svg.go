@@ -25,17 +25,21 @@ const (
 
 // WriteSVG draws the graph as a picture that stands for itself: it loads nothing, uses the fonts there
 // are, follows the reader's choice of light or dark, and is the same for the same graph and title on
-// every machine. Like nodes are drawn as one (see [Graph.Collapse]); cycles are drawn in red.
+// every machine. Like nodes are drawn as one (see [Graph.Collapse]); cycles are drawn in red, in
+// amber if somebody in them may go on.
 func (g *Graph) WriteSVG(w io.Writer, title string) error {
 	small := g.linked().Collapse(drawnMax)
-	d := drawing{g: small, onCycle: make([]bool, len(small.Nodes)), cycleEdge: make([]bool, len(small.Edges))}
+	d := drawing{g: small, onCycle: make([]string, len(small.Nodes)), cycleEdge: make([]string, len(small.Edges))}
 	for _, cycle := range small.Cycles() {
-		d.cycles++
+		class := wayOut
+		if small.isStuck(cycle) {
+			class = noWayOut
+		}
 		for i, n := range cycle {
-			d.onCycle[n] = true
+			d.onCycle[n] = class
 			for e := range small.Edges {
 				if small.Edges[e].From == n && small.Edges[e].To == cycle[(i+1)%len(cycle)] {
-					d.cycleEdge[e] = true
+					d.cycleEdge[e] = class
 				}
 			}
 		}
@@ -45,13 +49,23 @@ func (g *Graph) WriteSVG(w io.Writer, title string) error {
 	return err
 }
 
+// Classes of cycles in the style sheet: of which nobody can go on, and of which somebody may.
+const (
+	noWayOut = " wg-cycle"
+	wayOut   = " wg-cycle wg-maybe"
+)
+
+// isStuck says whether all of the nodes are.
+func (g *Graph) isStuck(nodes []int) bool {
+	return !slices.ContainsFunc(nodes, func(n int) bool { return !g.Nodes[n].Stuck })
+}
+
 type drawing struct {
 	strings.Builder
 	g         *Graph
 	l         layout
-	onCycle   []bool
-	cycleEdge []bool
-	cycles    int
+	onCycle   []string // class of the cycle, empty if there is none
+	cycleEdge []string
 	words     []box // where words stand beside edges
 }
 
@@ -183,9 +197,7 @@ func (d *drawing) card(i int) {
 	if n.Stuck {
 		class += " wg-stuck"
 	}
-	if d.onCycle[i] {
-		class += " wg-cycle"
-	}
+	class += d.onCycle[i]
 	d.printf(`<g class="%s"><title>%s</title>`, class, escape(strings.TrimSpace(n.title()+"\n"+clean(n.Detail))))
 	if n.count() > 1 { // a second card behind
 		d.printf(`<rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, b.x+5, b.y+5, b.w, b.h, round(n.Kind))

@@ -26,9 +26,7 @@ func (d *drawing) edge(i int) {
 	if e.Confidence < 1 {
 		class += " wg-inferred"
 	}
-	if d.cycleEdge[i] {
-		class += " wg-cycle"
-	}
+	class += d.cycleEdge[i]
 	loop := e.From == e.To
 	end := line[len(line)-1]
 	dy := 9 // from the head's base to its tip
@@ -165,8 +163,11 @@ func (d *drawing) legend(width int) []string {
 			break
 		}
 	}
-	if d.cycles > 0 {
+	if slices.Contains(d.onCycle, noWayOut) {
 		text += " Red: a cycle."
+	}
+	if slices.Contains(d.onCycle, wayOut) {
+		text += " Amber: a cycle that somebody may leave."
 	}
 	for i := range d.g.Nodes {
 		if d.g.Nodes[i].Stuck {
