@@ -199,6 +199,9 @@ func (p *prober) notes(s *Sides) []string {
 	if p.logs[1] != nil {
 		v := &p.logs[1].view
 		notes = append(notes, fmt.Sprintf("the router's log has %d lines of requests that started and %d that finished: %d are open (clients that left before the headers leave such lines too)", v.Started, v.Finished, len(v.Open)))
+		if old := to.Sub(v.Last); v.Started > 0 && old > to.Sub(from) {
+			notes = append(notes, fmt.Sprintf("the last line of the router's log was %s old at the end of the window: what came later is not in it", span(old)))
+		}
 		if v.Started == 0 {
 			notes = append(notes, "the router's log has no line of a request that wedge can read, so that it counts for nothing")
 		}

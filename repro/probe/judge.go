@@ -176,7 +176,7 @@ func (p *prober) held(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement,
 // silent finds streams that the client still reads and the router does not have any more.
 func (p *prober) silent(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement, bool) {
 	n := s.Lost
-	if n < 2 || 2*n < s.StillStreams || s.RouterBy == byEngines {
+	if n < 2 || 2*n < s.StillStreams {
 		return judgement{}, false
 	}
 	from, to := p.window()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,13 +13,30 @@ import (
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/diagnose"
 	"example.com/wedge/repro/probe"
+	"example.com/wedge/repro/serving"
 )
 
 // scale of the servers in these tests: half a minute is half a second.
 const scale = 60
 
+// serveLogged is serve with the router's log in a file.
+func serveLogged(t *testing.T, log string) (router, prefill, decode string) {
+	t.Helper()
+	file, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return serveWith(t, serving.Logs{Router: file}, nil)
+}
+
 // serve starts simulated servers and returns their URL and those of the engines.
 func serve(t *testing.T, faults []string, set ...string) (router, prefill, decode string) {
+	t.Helper()
+	return serveWith(t, serving.Logs{}, faults, set...)
+}
+
+func serveWith(t *testing.T, logs serving.Logs, faults []string, set ...string) (router, prefill, decode string) {
 	t.Helper()
 	s := repro.Default()
 	s.Name = "probe"
@@ -32,7 +51,7 @@ func serve(t *testing.T, faults []string, set ...string) (router, prefill, decod
 			t.Fatal(err)
 		}
 	}
-	served, err := repro.Serve(s, repro.ServeOptions{Scale: scale, PlainModel: true})
+	served, err := repro.Serve(s, repro.ServeOptions{Scale: scale, PlainModel: true, Logs: logs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,5 +144,26 @@ func TestHeldBeforeTheRouter(t *testing.T) {
 	}
 	if s := r.Part.Sides; s.Held != 28 || s.Still < 28 {
 		t.Errorf("%d held, %d still, want 28 or more", s.Held, s.Still)
+	}
+}
+
+// The same without the router's metrics: its log has a started line of two requests and no more.
+func TestHeldByTheLog(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "router.log")
+	router, prefill, decode := serveLogged(t, log)
+	proxy := holdAfter(t, router, 2)
+	client := clientPlan{BaseURL: proxy.url, Clients: 10, MaxTokens: 100_000}.start(t)
+	until(t, client, func(dump string) bool { return strings.Count(dump, "net/http.(*persistConn).roundTrip(") >= 8 })
+	o := options(t, "prefill="+prefill, "decode="+decode, client)
+	o.RouterLog = log
+	r := run(t, o)
+	if r.Part.Finding != probe.FoundHeld || !r.Verdict.Outcome.Hang() {
+		t.Errorf("found %s, %s, want %s", r.Part.Finding, r.Verdict.Outcome, probe.FoundHeld)
+	}
+	if !strings.Contains(r.Verdict.Summary, "the router's log shows as started and not finished 0 requests") {
+		t.Error("the summary does not say what the log shows")
+	}
+	if r.Part.Reply != nil || r.Part.NoReply == "" {
+		t.Error("a request was sent past the router")
 	}
 }

@@ -34,13 +34,17 @@ type Sides struct {
 	// those that wait for response headers beyond what the servers have.
 	Held int `json:"held"`
 	// StillStreams are the calls that read one answer all the time, and Lost how many of them are more
-	// than what the servers had at the end.
+	// than what the router had at the end, by its metrics.
 	StillStreams int `json:"still_streams"`
 	Lost         int `json:"lost"`
 }
 
-// byEngines is what RouterBy says where no router is seen.
-const byEngines = "the engines' queues and batches"
+// What RouterBy says.
+const (
+	byRouter  = "the router's metrics"
+	byLog     = "the router's log"
+	byEngines = "the engines' queues and batches"
+)
 
 // readSides counts.
 func (p *prober) readSides() Sides {
@@ -76,8 +80,13 @@ func (p *prober) readSides() Sides {
 	}
 	if s.Router != nil {
 		room := max(0, s.RouterMost-stages[pacer.StageFirstToken]-stages[pacer.StageStream])
+		if s.RouterBy == byLog {
+			room = s.RouterMost // in most logs a request is open until its headers only
+		}
 		s.Held = stages[pacer.StageConnect] + max(0, stages[pacer.StageHeaders]-room)
-		s.Lost = max(0, s.StillStreams-*s.Router)
+		if s.RouterBy == byRouter {
+			s.Lost = max(0, s.StillStreams-*s.Router)
+		}
 	}
 	return s
 }
@@ -104,19 +113,22 @@ func (p *prober) serverSide(s *Sides) {
 		s.Router, s.RouterLeast, s.RouterMost = &n, min(s.RouterLeast, n), max(s.RouterMost, n)
 		s.RouterBy = byEngines
 		if _, router := p.readings[i].value(harness.GaugeRouterInFlight); router {
-			s.RouterBy = "the router's metrics"
+			s.RouterBy = byRouter
 		}
 	}
-	if l := p.logs[1]; l != nil && l.view.Started > 0 && (s.Router == nil || s.RouterBy != "the router's metrics") {
+	if l := p.logs[1]; l != nil && l.view.Started > 0 && (s.Router == nil || s.RouterBy != byRouter) {
 		n := len(l.view.Open)
-		s.Router, s.RouterLeast, s.RouterMost, s.RouterBy = &n, n, n, "the router's log"
+		s.Router, s.RouterLeast, s.RouterMost, s.RouterBy = &n, n, n, byLog
 	}
 }
 
 // hasWho names who has the requests on the servers' side.
 func (s *Sides) hasWho() string {
-	if s.RouterBy == byEngines {
+	switch s.RouterBy {
+	case byEngines:
 		return "the engines have"
+	case byLog:
+		return "the router's log shows as started and not finished"
 	}
 	return "the router has"
 }
