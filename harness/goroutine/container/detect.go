@@ -173,21 +173,44 @@ func (r *Reader) mayBegin(text []byte) bool {
 		return false
 	}
 	r.lines--
+	announced := mentions(text)
+	if !announced && r.lines >= 0 {
+		return false
+	}
 	m := newMemo([][]byte{text})
-	for f := format(0); f < formatNumber; f++ {
+	for f := format(0); f < formatNumber && (announced || !f.isWeak()); f++ {
 		p, ok := f.unwrap(text, &m)
 		if !ok || len(p.text) == len(text) { // nothing is undone
 			continue
 		}
-		if announces(plainly(p.text)) || !f.isWeak() && r.lines < 0 {
+		if !f.isWeak() && r.lines < 0 || announced && isAnnounced(p.text) {
 			return true
-		}
-		for next := format(0); next < formatNumber && len(p.text) > 0; next++ {
-			inner, ok := next.unwrap(bytes.Clone(p.text), new(memo))
-			if ok && announces(inner.text) {
-				return true
-			}
 		}
 	}
 	return false
+}
+
+// isAnnounced says that a dump begins in the text, or in what one more format
+// leaves of it.
+func isAnnounced(text []byte) bool {
+	if announces(plainly(text)) {
+		return true
+	}
+	text = bytes.Clone(text)
+	for f := format(0); f < formatNumber; f++ {
+		if inner, ok := f.unwrap(text, new(memo)); ok && announces(inner.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions is a quick look for a text that announces a dump somewhere.
+func mentions(text []byte) bool {
+	for _, word := range [...]string{"oroutine ", "panic: ", "fatal error: ", "SIGQUIT: ", "SIGABRT: ", "(dlv) ", "(gdb) "} {
+		if bytes.Contains(text, []byte(word)) {
+			return true
+		}
+	}
+	return bytes.Contains(text, []byte("goroutineleak profile"))
 }
