@@ -160,7 +160,7 @@ func TestGDB(t *testing.T) {
 		"(gdb) goroutine 7 bt\n#0  0x1 in main.(*T).run (t=0x2, s=\"a (b) at c\") at /a.go:5\n#1  0x2 in main.main () at /a.go:9\n")
 	want := []Goroutine{
 		{ID: 1, State: "running", Thread: -1, Frames: []Frame{{Func: "runtime.gopark"}}},
-		{ID: 7, Thread: -1, Frames: []Frame{{"main.(*T).run", "t=0x2, s=\"a (b) at c\"", "/a.go", 5}, {"main.main", "", "/a.go", 9}}},
+		{ID: 7, State: "waiting", Thread: -1, Frames: []Frame{{"main.(*T).run", "t=0x2, s=\"a (b) at c\"", "/a.go", 5}, {"main.main", "", "/a.go", 9}}},
 	}
 	threads := []Goroutine{{Kind: KindThread, Thread: 2, Frames: []Frame{{"runtime.futex", "", "/go/src/runtime/sys_linux_amd64.s", 426},
 		{"runtime.futexsleep", "addr=0x1, val=0", "/go/src/my runtime/os.go", 40}, {Func: "clone"}}}}

@@ -1,6 +1,7 @@
 package goroutine
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 )
@@ -97,8 +98,10 @@ func (p *part) merge(g *Goroutine) bool {
 	}
 	i, ok := p.byID[g.ID]
 	if ok && len(g.Frames) > len(p.goroutines[i].Frames) {
+		old := p.goroutines[i].State
 		p.goroutines[i] = *g.Clone()
 		p.goroutines[i].Again = false
+		p.goroutines[i].State = cmp.Or(g.State, old) // a debugger's backtrace has none
 	}
 	return ok
 }
