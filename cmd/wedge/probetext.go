@@ -108,7 +108,11 @@ func (p *page) bothSides(v *diagnose.Verdict, part *probe.Part) {
 			if row.Note != "" {
 				age += "  " + row.Note
 			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", row.AgentStage, row.ServerStage, count(row.Calls), plainText(age))
+			stage := row.AgentStage
+			if s.Clients == 0 {
+				stage = "not seen"
+			}
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", stage, row.ServerStage, count(row.Calls), plainText(age))
 		}
 	})
 }

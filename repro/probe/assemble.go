@@ -196,6 +196,9 @@ func (p *prober) notes(s *Sides) []string {
 			notes = append(notes, "no goroutine of the client is in a call that wedge knows (net/http, HTTP/2, x/sync and x/time limiters): calls of other libraries would not be seen")
 		}
 	}
+	if len(p.clients) == 0 && p.stillCalls() > 0 {
+		notes = append(notes, "no client is seen: the calls are requests that the servers had throughout, by number; what their clients have got of them is not known")
+	}
 	if p.logs[1] != nil {
 		v := &p.logs[1].view
 		notes = append(notes, fmt.Sprintf("the router's log has %d lines of requests that started and %d that finished: %d are open (clients that left before the headers leave such lines too)", v.Started, v.Finished, len(v.Open)))

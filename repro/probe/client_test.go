@@ -76,11 +76,11 @@ func (plan clientPlan) lock() {
 	both.Add(2)
 	take := func(first, second *sync.Mutex) {
 		first.Lock()
+		defer first.Unlock()
 		both.Done()
 		both.Wait()
 		second.Lock()
-		second.Unlock()
-		first.Unlock()
+		defer second.Unlock()
 	}
 	done.Go(func() { take(&a, &b) })
 	done.Go(func() { take(&b, &a) })

@@ -215,6 +215,9 @@ func (p *prober) stuck(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement
 		return judgement{}, false
 	}
 	j := judgement{outcome: v.Outcome, layer: v.Layer, cause: v.Cause, why: v.Why}
+	if s.Clients == 0 && v.Cause == diagnose.CauseSlowServer {
+		j.why = "The engines have what the router has, and make tokens."
+	}
 	switch {
 	case v.Cause == diagnose.CauseUnknown && v.Outcome == diagnose.Slow:
 		j.finding = FoundUnclear
