@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -32,12 +33,20 @@ type kernel struct {
 	sites []*regexp.Regexp
 }
 
-const kernelsDir = "src/runtime/testdata/testgoroutineleakprofile/goker"
+// goroot asks the go command where its sources are.
+func goroot(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Skipf("no go command: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
 
 // kernels reads testdata/kernels.txt, and the expected sites from GOROOT.
 func kernels(t *testing.T) []kernel {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src/runtime/goroutineleakprofile_test.go"))
+	source, err := os.ReadFile(filepath.Join(goroot(t), "src/runtime/goroutineleakprofile_test.go"))
 	if err != nil {
 		t.Skipf("this Go has no kernels of goroutine leaks (it needs Go 1.26 with its sources): %v", err)
 	}

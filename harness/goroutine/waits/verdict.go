@@ -257,7 +257,7 @@ func (z *analyzer) judgeQuiet(v *Verdict) {
 		v.Reason = "the text has no goroutine"
 	case running > 0:
 		v.Reason = fmt.Sprintf("%d of %d goroutines run or are ready to; one dump does not tell whether they get anywhere", running, z.a.Goroutines)
-	case resting > 0 && len(z.waits) == 0:
+	case resting > 0 && len(z.waits) == 0 && len(z.live) == 0:
 		v.Outcome, v.Decided = Idle, "holders"
 		v.Reason = fmt.Sprintf("nobody waits for anybody: %d of %d goroutines are at rest until work comes", resting, z.a.Goroutines)
 	default:
