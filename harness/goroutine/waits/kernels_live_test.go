@@ -169,17 +169,24 @@ func TestKernelsAtStart(t *testing.T) {
 		if !strings.Contains(out.String(), "SIGQUIT") {
 			continue // it had ended, or not yet begun
 		}
+		text := out.Bytes()
 		d, err := goroutine.Parse(&out)
 		if err != nil {
 			t.Fatal(err)
 		}
 		dumps++
+		if *record && len(text) < startBytesMax {
+			writeGzip(t, filepath.Join("testdata/start", k.name+".txt.gz"), text)
+		}
 		if a := waits.Analyze(d); a.Verdict.Outcome == waits.Deadlocked {
 			t.Errorf("%s just after its start is called deadlocked: %s", k.name, a.Verdict.Reason)
 		}
 	}
 	t.Logf("%d of the programs were interrupted in time", dumps)
 }
+
+// startBytesMax bounds the dumps of starts that are kept.
+const startBytesMax = 60_000
 
 func writeGzip(t *testing.T, path string, text []byte) {
 	t.Helper()

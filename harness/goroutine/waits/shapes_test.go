@@ -100,6 +100,34 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// TestNotDeadlocked has the dumps of programs that go on: kernels just after
+// their start, and the programs of the table that are slow, idle or wait for others.
+func TestNotDeadlocked(t *testing.T) {
+	paths, err := filepath.Glob("testdata/start/*.gz")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no dumps: %v", err)
+	}
+	for _, path := range paths {
+		if a := waits.Analyze(parseGzip(t, path)); a.Verdict.Outcome == waits.Deadlocked {
+			t.Errorf("%s is called deadlocked: %s", path, a.Verdict.Reason)
+		}
+	}
+	for _, s := range shapes {
+		if strings.Contains(s.one+s.two, "deadlocked") {
+			continue
+		}
+		var all []*waits.Analysis
+		for _, part := range []string{"1", "2", "quit"} {
+			all = append(all, waits.Analyze(parseFile(t, filepath.Join("testdata/shapes", s.name+"."+part+".txt"))))
+		}
+		for _, a := range all {
+			if a.Verdict.Outcome == waits.Deadlocked || waits.Compare(all[0], a).Verdict.Outcome == waits.Deadlocked {
+				t.Errorf("%s is called deadlocked: %s", s.name, a.Verdict.Reason)
+			}
+		}
+	}
+}
+
 func firstClass(a *waits.Analysis) waits.FindingClass {
 	if len(a.Findings) == 0 {
 		return ""
