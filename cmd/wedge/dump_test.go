@@ -194,6 +194,25 @@ func TestDumpFiles(t *testing.T) {
 	}
 }
 
+// TestDumpProfiles: texts without ids of goroutines are read, and it is said what they cannot tell.
+func TestDumpProfiles(t *testing.T) {
+	text := "goroutine profile: total 43\n40 @ 0x1 0x2\n#\t0x1\tsync.runtime_SemacquireMutex+0x25\t/go/src/runtime/sema.go:95\n" +
+		"#\t0x2\tmain.work+0x1d\t/app/main.go:4\n\n3 @ 0x3\n#\t0x3\tmain.main+0x1d\t/app/main.go:9\n"
+	t.Chdir(t.TempDir())
+	out, errs, code := dumpStdin(t, text, "--html", "r.html", "--svg", "r.svg")
+	if errs != "" || code == exitFailed {
+		t.Fatalf("exit code %d, %q", code, errs)
+	}
+	for _, want := range []string{"43 goroutines, profile text", "40 × goroutines", "has no ids"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(readFile(t, "r.svg"), "goroutine 0") {
+		t.Error("the picture names goroutine 0")
+	}
+}
+
 // TestDumpSourcesApart: dumps of different programs are not compared.
 func TestDumpSourcesApart(t *testing.T) {
 	one := "goroutine 1 [running]:\nmain.main()\n\t/app/main.go:3 +0x1d\n"

@@ -11,6 +11,9 @@ import (
 // graphOfDump is who waits for whom in a dump: goroutines for objects, objects by whom they are held,
 // and other waits for what lies outside.
 func graphOfDump(a *waits.Analysis) waitgraph.Graph {
+	if !hasIDs(a) {
+		return graphOfGroups(a)
+	}
 	g := dumpGraph{index: map[int64]int{}, group: map[int64]*waits.Group{}}
 	for i := range a.Groups {
 		for _, id := range a.Groups[i].IDs {
@@ -111,4 +114,26 @@ func (g *dumpGraph) outside(a *waits.Analysis) {
 			g.Edges = append(g.Edges, waitgraph.Edge{From: from, To: to, Kind: waitgraph.WaitsFor, For: grp.WaitMin, Confidence: 1})
 		}
 	}
+}
+
+// graphOfGroups is the graph of a text that does not name goroutines: each group, and what it waits for.
+func graphOfGroups(a *waits.Analysis) waitgraph.Graph {
+	var g waitgraph.Graph
+	for i := range a.Groups {
+		grp := &a.Groups[i]
+		kind := waitgraph.Outside
+		switch grp.Class {
+		case waits.ProgramEnding:
+			kind = waitgraph.Object
+		case waits.PeerEnding, waits.SelfEnding:
+		default:
+			continue
+		}
+		to := len(g.Nodes)
+		g.Nodes = append(g.Nodes,
+			waitgraph.Node{ID: fmt.Sprintf("wait %d", i+1), Label: grp.Waits, Kind: kind, Count: 1},
+			waitgraph.Node{ID: fmt.Sprintf("stack %d", i+1), Label: "goroutine", Detail: grp.Place, Kind: waitgraph.Goroutine, Count: grp.Count()})
+		g.Edges = append(g.Edges, waitgraph.Edge{From: to + 1, To: to, Kind: waitgraph.WaitsFor, Confidence: byPlace, Why: "the text does not say which ones wait for the same"})
+	}
+	return g
 }

@@ -47,6 +47,8 @@ func writeDumpPage(w io.Writer, r *dumpReport) error {
 		"thousands": thousands,
 		"seconds":   seconds,
 		"percent":   func(share float64) string { return fmt.Sprintf("%.0f %%", share*100) },
+		"named":     func(ids []int64) bool { return len(ids) > 0 && !slices.Contains(ids, 0) },
+		"waiting":   waitWords,
 		"role":      func(o dumpObject) string { return o.role() },
 		"unsure":    func(confidence float64) bool { return confidence < sureEnough },
 		"words":     func(name string) string { return strings.ReplaceAll(name, "_", " ") },

@@ -68,7 +68,7 @@ func movementBetween(before, after *waits.Analysis, compared *waits.Movement) *d
 
 // hasIDs says whether the text names goroutines.
 func hasIDs(a *waits.Analysis) bool {
-	return !slices.ContainsFunc(a.Groups, func(g waits.Group) bool { return slices.Contains(g.IDs, 0) })
+	return !slices.ContainsFunc(a.Groups, func(g waits.Group) bool { return len(g.IDs) == 0 || slices.Contains(g.IDs, 0) })
 }
 
 // sameProcess says whether two dumps look as if they were of one process: goroutines with the same id

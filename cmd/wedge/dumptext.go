@@ -115,7 +115,7 @@ func (p *dumpPage) findings(r *dumpReport) {
 		if len(f.Objects) > 0 {
 			members += "; " + strings.Join(f.Objects[:min(len(f.Objects), idsShown)], ", ")
 		}
-		if len(f.Members) > 0 {
+		if len(f.Members) > 0 && f.Members[0] != 0 {
 			p.b.WriteString(p.dimmed(p.wrap("    ", plainText(members))))
 		}
 	}
@@ -200,7 +200,11 @@ func (p *dumpPage) objects(r *dumpReport) {
 			p.line("  %s", p.dim(fmt.Sprintf("and %d more (--all)", len(r.Objects)-i)))
 			break
 		}
-		p.line("  %s  %s: %s", p.bold(plainText(o.Name)), waitWords(len(o.Waiters)), p.ids(o.Waiters))
+		waiters := waitWords(len(o.Waiters)) + ": " + p.ids(o.Waiters)
+		if slices.Contains(o.Waiters, 0) {
+			waiters = "" // the text does not name them
+		}
+		p.line("  %s  %s", p.bold(plainText(o.Name)), waiters)
 		for k, h := range o.Holders {
 			if k == 3 && !p.all {
 				p.line("    %s", p.dim(fmt.Sprintf("and %d more", len(o.Holders)-k)))
@@ -260,7 +264,7 @@ func (p *dumpPage) group(g *dumpGroup) {
 	if g.Stuck > 0 {
 		stuck = "  " + p.red(fmt.Sprintf("%d stuck", g.Stuck))
 	}
-	p.line("  %s × [%s]  %s%s", p.bold(thousands(g.Count)), plainText(g.State), p.dim(plainText(strings.Join(about, ", "))), stuck)
+	p.line("  %s × %s  %s%s", p.bold(thousands(g.Count)), plainText(g.state()), p.dim(plainText(strings.Join(about, ", "))), stuck)
 	if len(g.IDs) > 0 && g.IDs[0] != 0 {
 		p.line("      %s", p.dim("ids "+p.ids(g.IDs)))
 	}
@@ -281,6 +285,14 @@ func (p *dumpPage) group(g *dumpGroup) {
 	if len(g.Creators) > 0 {
 		p.line("      %s", p.dim(plainText("started by "+strings.Join(g.Creators[:min(len(g.Creators), 3)], ", "))))
 	}
+}
+
+// state is the state in brackets, as dumps have it.
+func (g *dumpGroup) state() string {
+	if g.State == "" {
+		return "goroutines"
+	}
+	return "[" + g.State + "]"
 }
 
 // told are the calls of the stack without those of the runtime at both ends, if others are left.
