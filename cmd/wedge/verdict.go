@@ -43,6 +43,7 @@ func printResult(w io.Writer, r *repro.Result, verbose bool) error {
 	if stalled || verbose {
 		if len(v.Stages) > 0 {
 			p.stages(r)
+			p.sides(&v.Sides)
 			p.holders(r.Evidence)
 		}
 		p.episodes(r)
@@ -125,6 +126,18 @@ func (p *page) stages(r *repro.Result) {
 		}
 	})
 	p.b.WriteString(p.dimmed(p.wrap("  ", gaugesLine(v))))
+}
+
+// sides tells of the requests that one side has and another does not.
+func (p *page) sides(s *diagnose.Sides) {
+	findings := s.Findings()
+	if len(findings) == 0 {
+		return
+	}
+	p.section("One side has them, another does not")
+	for _, f := range findings {
+		p.b.WriteString(p.wrap("  ", plainText(f)))
+	}
 }
 
 func count(n int) string {

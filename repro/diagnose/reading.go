@@ -115,6 +115,7 @@ func newReading(now, before *harness.Evidence) *reading {
 	r.tools = r.readTools()
 	r.conns = r.readConnections()
 	r.countRoots()
+	r.findUnmatched()
 	return r
 }
 

@@ -13,11 +13,9 @@ func sent(c *pacer.CallState) bool {
 // Reconcile compares the agents' requests with those that the router's log tells of, both ways: what
 // one side has and the other does not is the finding. A log whose finished lines are written with the
 // response headers has a stream under way for finished; a log that writes them at the end has it open.
-// Which it is follows from the evidence.
-func Reconcile(ev *harness.Evidence) Sides {
-	lines := readLines(ev)
-	return lines.sides(ev)
-}
+// Which it is follows from the evidence. Requests are matched by id, by time where the log has ids of its
+// own, and by number where only gauges tell of them.
+func Reconcile(ev *harness.Evidence) Sides { return newReading(ev, nil).sides }
 
 // has says whether, by the log, the router has the attempt of a call and has not done with it.
 func (l *routerLines) has(i int, c *pacer.CallState) bool {
@@ -37,27 +35,23 @@ func (l *routerLines) denies(i int, c *pacer.CallState) bool {
 }
 
 func (l *routerLines) sides(ev *harness.Evidence) Sides {
-	s := Sides{Usable: l.usable}
-	ours := make(map[string]bool, len(ev.Calls))
+	s := Sides{Usable: l.usable, ByTime: l.byTime}
 	for i := range ev.Calls {
 		c := &ev.Calls[i]
-		if c.AttemptID != "" {
-			ours[c.AttemptID] = true
-		}
 		switch {
 		case !sent(c):
 			continue
 		case l.has(i, c):
 			s.Both++
-		case l.usable:
+		case l.usable && !(l.byTime && l.of[i] == lineUnknown):
 			s.AgentsOnly++
 			s.note(c.AttemptID)
 		}
 		s.Sent++
 	}
 	if l.usable {
-		for _, q := range ev.Router.Open {
-			if !ours[q.ID] {
+		for i := range ev.Router.Open {
+			if q := &ev.Router.Open[i]; !l.ours(q) {
 				s.RouterOnly++
 				s.note(q.ID)
 			}

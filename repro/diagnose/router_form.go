@@ -80,7 +80,13 @@ type routerLines struct {
 	form    logForm
 	of      []logLine // by call
 	answers map[string]*harness.RouterAnswer
+	sent    map[string]bool // ids of the agents' attempts
+	byTime  bool            // the log names ids of its own: see matchByTime
+	matched map[string]bool // of these, those that are taken for an attempt
 }
+
+// ours says whether an open request of the log is one that an agent waits for.
+func (l *routerLines) ours(q *harness.RouterRequest) bool { return l.sent[q.ID] || l.matched[q.ID] }
 
 func readLines(ev *harness.Evidence) routerLines {
 	// That a request has no line counts only if the log has lines of requests at all.
@@ -96,8 +102,12 @@ func readLines(ev *harness.Evidence) routerLines {
 	for i := range ev.Router.Answered {
 		l.answers[ev.Router.Answered[i].ID] = &ev.Router.Answered[i]
 	}
+	l.sent = make(map[string]bool, len(ev.Calls))
 	for i := range ev.Calls {
 		c := &ev.Calls[i]
+		if c.AttemptID != "" {
+			l.sent[c.AttemptID] = true
+		}
 		_, isOpen := open[c.AttemptID]
 		switch {
 		case c.AttemptID == "" || !sent(c):
@@ -108,6 +118,9 @@ func readLines(ev *harness.Evidence) routerLines {
 		case ev.Router.AnsweredFrom == 0 || c.Sent > ev.Router.AnsweredFrom:
 			l.of[i] = lineNone
 		}
+	}
+	if l.foreign(ev) {
+		l.matchByTime(ev)
 	}
 	l.form = formOf(ev, l.of, l.answers)
 	return l

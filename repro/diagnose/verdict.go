@@ -99,6 +99,12 @@ type Sides struct {
 	AgentsOnly int      `json:"agents_only"`
 	RouterOnly int      `json:"router_only"`    // started and not finished in the log, and no agent waits for them
 	Only       []string `json:"only,omitempty"` // ids of the first few that one side lacks
+	// ByTime: the log names ids of its own, so that its lines are taken for the attempts that were sent at
+	// the same time.
+	ByTime bool `json:"by_time,omitempty"`
+	// Unmatched are the requests that one side has and another does not, with what that means: of the
+	// agents' in the order of their calls, then of the router's, the oldest first, then by number alone.
+	Unmatched []Unmatched `json:"unmatched,omitempty"`
 }
 
 // Hypothesis is one explanation and how it stands.

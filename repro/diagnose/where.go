@@ -156,7 +156,11 @@ func (r *reading) stageFor(c *callReading, engines []berth) string {
 	for i := range engines {
 		b := &engines[i]
 		if c.Tokens > 0 && b.stage != ServerDecode && b.stage != ServerDecodeWait {
-			break
+			if (b.stage == ServerTransfer || b.stage == ServerPrealloc) && b.free > 0 && r.decodeCrawls() {
+				b.free-- // it has joined the batch since: the gauges are as old as a step takes
+				return ServerDecode
+			}
+			continue
 		}
 		if b.stage == ServerDecode && c.turn() > 1 && r.gauges.stands(decodeTokens) {
 			// Without headers it has not had its first token, and the batch makes none: only what was in
@@ -249,6 +253,17 @@ func (r *reading) settleOutside(c *callReading, router *int) {
 	default:
 		c.fate = fateNeverReached
 	}
+}
+
+// decodeCrawls says whether the decode engine makes next to nothing of what it has, by its gauges.
+func (r *reading) decodeCrawls() bool {
+	g := &r.gauges
+	rate, _, ok := g.recent[decodeTokens].rate()
+	if ok && rate == 0 { // a step may take longer than the samples of late go back
+		rate, _, ok = g.stall[decodeTokens].rate()
+	}
+	running := g.recent[decodeRunning].mean
+	return ok && rate > 0 && running >= 1 && rate/running < crawlMax
 }
 
 // retractedSince says whether decode was seen to take requests out of its batch at about that instant,
