@@ -83,3 +83,31 @@ func TestLogsRefuseBadInputInOneLine(t *testing.T) {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }
+
+// The simulated router writes the log of the original, in text and in JSON.
+func TestLogsOfARun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, form := range []string{"false", "true"} {
+		if _, stderr, code := wedgeHere(t, "repro", "starvation", "--out", form, "-q", "--set", "servers.router.log_json="+form); code != exitOK {
+			t.Fatalf("exit code %d, %s", code, stderr)
+		}
+		file, err := os.Open(filepath.Join(form, "router.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		var out strings.Builder
+		cmd := newLogs()
+		cmd.SetArgs([]string{"-"})
+		cmd.SetIn(file)
+		cmd.SetOut(&out)
+		if err := cmd.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"standard input  1200 lines: SGLang router log (1200)", "All 600 requests that started are finished.", "+ unit in the log: microseconds ("} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("log_json=%s: no %q in\n%s", form, want, out.String())
+			}
+		}
+	}
+}

@@ -141,12 +141,13 @@ func (l *Log) line(line *container.Line) bool {
 		if at := leadingTime(line.Text); !at.IsZero() {
 			l.see(at)
 		} else {
-			l.see(line.Time)
+			l.see(writable(line.Time))
 		}
 		return false
 	}
+	ev.At, ev.Start = writable(ev.At), writable(ev.Start)
 	if ev.At.IsZero() {
-		ev.At = line.Time
+		ev.At = writable(line.Time)
 	}
 	l.events[of]++
 	l.see(ev.At)
@@ -217,6 +218,14 @@ func (l *Log) begin(ev *Event) {
 	if len(ev.ID) > 0 {
 		l.forgotten += l.open.start(ev.ID, ev.At)
 	}
+}
+
+// writable refuses times that JSON cannot have.
+func writable(at time.Time) time.Time {
+	if year := at.UTC().Year(); year < 0 || year > 9999 {
+		return time.Time{}
+	}
+	return at
 }
 
 func later(a, b time.Time) time.Time {

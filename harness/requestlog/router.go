@@ -128,7 +128,7 @@ func leadingTime(line []byte) time.Time {
 		return int(a)*10 + int(b)
 	}
 	year, month, day, hour, minute, second := two(0)*100+two(2), two(5), two(8), two(11), two(14), two(17)
-	if !digits {
+	if !digits || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60 {
 		return time.Time{}
 	}
 	ns, unit := 0, 100_000_000

@@ -103,6 +103,9 @@ func (s *series) buckets() []Bucket {
 		width *= 2
 	}
 	from := s.origin.Truncate(width)
+	if from.Year() < 0 { // of a log without years
+		from = s.origin
+	}
 	var out []Bucket
 	for i := range s.slots {
 		at := s.origin.Add(time.Duration(i) * s.width)
