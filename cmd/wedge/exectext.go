@@ -71,7 +71,7 @@ func printGuest(w io.Writer, r *guest.Result, replay string, verbose bool) error
 	if r.Evidence != nil {
 		p.requests(r)
 	}
-	p.dump(r.Dump)
+	p.dump(r)
 	if r.Evidence != nil {
 		p.judged(v, verbose)
 	}
@@ -195,7 +195,8 @@ func clientHas(stage string) string {
 }
 
 // dump says what the harness's own goroutines wait for.
-func (p *page) dump(d *guest.Dump) {
+func (p *page) dump(r *guest.Result) {
+	d := r.Dump
 	if d == nil {
 		return
 	}
@@ -208,8 +209,14 @@ func (p *page) dump(d *guest.Dump) {
 	if d.File != "" {
 		text += ", in " + d.File
 	}
-	p.b.WriteString(p.wrap("  ", plainText(text+". "+d.Reason)))
+	text += "."
+	if !strings.Contains(r.Verdict.Summary, d.Reason) {
+		text += " " + d.Reason
+	}
+	p.b.WriteString(p.wrap("  ", plainText(text)))
 	for _, f := range d.Findings {
-		p.b.WriteString(p.wrap("  ", plainText("* "+f)))
+		if !strings.Contains(d.Reason, f) { // what decided is in the reason
+			p.b.WriteString("  * " + strings.TrimLeft(p.wrap("    ", plainText(f)), " "))
+		}
 	}
 }

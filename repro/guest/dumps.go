@@ -27,10 +27,14 @@ type Dump struct {
 	Goroutines int     `json:"goroutines"`
 	// Analysis is what they wait for, and why; nil if there is none to read.
 	Analysis *waits.Analysis `json:"-"`
-	Outcome  string          `json:"outcome,omitempty"`
-	Reason   string          `json:"reason,omitempty"`
-	Findings []string        `json:"findings,omitempty"`
-	Err      string          `json:"error,omitempty"` // why there is none
+	// SinceS is how much earlier the dump was that it could be compared with, on the run's clock, and Moved
+	// how many goroutines have another stack since, are new, or gone; 0 and 0: there was none.
+	SinceS   float64       `json:"compared_over_s,omitempty"`
+	Moved    int           `json:"moved,omitempty"`
+	Outcome  waits.Outcome `json:"outcome,omitempty"` // of the harness's own goroutines
+	Reason   string        `json:"reason,omitempty"`
+	Findings []string      `json:"findings,omitempty"`
+	Err      string        `json:"error,omitempty"` // why there is none
 }
 
 // dumps takes dumps of the harness. Its methods may be called by several goroutines.
@@ -135,7 +139,7 @@ func (d *dumps) last() *Dump {
 
 // read reads a dump and keeps it. mu is held.
 func (d *dumps) read(from string, atS float64, file string, text []byte) {
-	out := &Dump{From: from, AtS: atS}
+	out, before := &Dump{From: from, AtS: atS}, d.latest
 	d.latest = out
 	if d.g.bundle != nil {
 		out.File = file
@@ -151,12 +155,24 @@ func (d *dumps) read(from string, atS float64, file string, text []byte) {
 		return
 	}
 	out.Analysis = waits.Analyze(parsed)
-	out.Outcome, out.Reason = string(out.Analysis.Verdict.Outcome), out.Analysis.Verdict.Reason
+	out.judge(before)
 	for i := range out.Analysis.Findings {
 		if f := &out.Analysis.Findings[i]; len(out.Findings) < findingsMax && !f.Symptom {
 			out.Findings = append(out.Findings, f.Text)
 		}
 	}
+}
+
+// judge says what the dump shows, in the light of an earlier one if there is any: one dump cannot tell slow
+// from stuck.
+func (d *Dump) judge(before *Dump) {
+	v := d.Analysis.Verdict
+	if before != nil && before.Analysis != nil {
+		m := waits.Compare(before.Analysis, d.Analysis)
+		v = m.Verdict
+		d.SinceS, d.Moved = d.AtS-before.AtS, m.Moved+m.New+m.Gone
+	}
+	d.Outcome, d.Reason = v.Outcome, v.Reason
 }
 
 // quit has the harness dump its goroutines and end, if it is a Go program. It is given up anyhow.

@@ -214,7 +214,7 @@ func TestDumps(t *testing.T) {
 			o.Scale, o.IdleAfter, o.Out = 600, 50*time.Millisecond, filepath.Join(t.TempDir(), "bundle")
 			p := play(t, s, o)
 			v, d := &p.Verdict, p.Dump
-			if !p.Stalled || v.Layer != diagnose.LayerHarness || d == nil || d.Err != "" || d.Goroutines < 4 {
+			if !p.Stalled || v.Outcome != diagnose.Deadlocked || v.Layer != diagnose.LayerHarness || v.Cause != diagnose.CauseLockOrder || d == nil || d.Err != "" || d.Goroutines < 4 {
 				t.Fatalf("seed %d: stalled %t, %s, layer %s, dump %+v", s.Seed, p.Stalled, v.Outcome, v.Layer, d)
 			}
 			text, err := os.ReadFile(filepath.Join(o.Out, d.File))

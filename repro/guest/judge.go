@@ -2,6 +2,8 @@ package guest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/wedge/harness"
@@ -150,11 +152,40 @@ func (j *judge) withDump(v *diagnose.Verdict) {
 	if v.Layer != diagnose.LayerHarness || d == nil || d.Analysis == nil {
 		return
 	}
-	if d.Analysis.Verdict.Outcome == waits.Deadlocked {
+	reason := strings.TrimSuffix(d.Reason, ".") + "."
+	switch d.Outcome {
+	case waits.Deadlocked:
 		v.Outcome = diagnose.Deadlocked
-		v.Summary += " Its goroutines wait for each other: " + d.Reason + "."
+		named(v, d)
+		v.Summary += " Its goroutines wait for each other: " + reason
+	case waits.Slow:
+		v.Outcome = diagnose.Slow
+		v.Summary += " But its goroutines get on: " + reason
+	case waits.Wedged, waits.Starved:
+		v.Summary += " Its goroutines: " + reason
 	}
 	v.Next = j.next(v)
+}
+
+// named gives the verdict the cause that a finding of the dump stands for, if there is a word for it.
+func named(v *diagnose.Verdict, d *Dump) {
+	causes := map[waits.FindingClass]diagnose.Cause{
+		waits.ABBA: diagnose.CauseLockOrder, waits.SlotNested: diagnose.CauseNestedSlot, waits.SlotLeaked: diagnose.CauseSlotLeak,
+	}
+	for i := range d.Analysis.Findings {
+		f := &d.Analysis.Findings[i]
+		cause, known := causes[f.Class]
+		if !known || f.Symptom {
+			continue
+		}
+		v.Cause = cause
+		if h := slices.IndexFunc(v.Hypotheses, func(h diagnose.Hypothesis) bool { return h.Cause == cause }); h >= 0 {
+			found := v.Hypotheses[h]
+			found.Status, found.Score, found.For, found.DecideBy = diagnose.Supported, f.Confidence, []string{f.Text}, ""
+			v.Hypotheses = slices.Insert(slices.Delete(v.Hypotheses, h, h+1), 0, found)
+		}
+		return
+	}
 }
 
 // seconds writes a length of time in seconds, and in minutes beside that if there are many.
