@@ -39,7 +39,7 @@ is, is found out from what it answers; router=URL, prefill=URL, decode=URL, engi
 the router, its engines, and the client.
 
 probe never asks for more than it says beforehand: how many times what, of whom. The load that it makes is one chat request; --no-request
-switches that off. The API key is taken from WEDGE_API_KEY or OPENAI_API_KEY, is sent to the given servers (not to clients), and is in nothing that wedge writes.
+switches that off. The API key is taken from WEDGE_API_KEY or OPENAI_API_KEY, is sent to URLs that are named as servers or turn out to be one, and is in nothing that wedge writes.
 
 Exit codes: 0 nothing wrong found, or slow and not stuck; 2 bad input, also a URL that is none of these; 3 stalled (starved, wedged,
 deadlocked) or storming; 4 nothing reachable, a server is dead, a key is missing, or the request failed; 130 interrupted.`,
@@ -149,6 +149,8 @@ func probeFailure(err error) error {
 	switch {
 	case errors.As(err, &wrong):
 		return optionInput(wrong)
+	case errors.As(err, &key) && key.Kept:
+		return &exitError{code: exitFailed, err: key}
 	case errors.As(err, &key):
 		return &exitError{code: exitFailed, err: fmt.Errorf("%w; want its key in %s", key, strings.Join(keyVariables[:], " or "))}
 	}

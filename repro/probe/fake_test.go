@@ -156,6 +156,35 @@ func TestWrongPlaces(t *testing.T) {
 	}
 }
 
+// The key goes to servers only: to a URL that nobody calls one it does not.
+func TestKeyIsKept(t *testing.T) {
+	const key = "sk-a-key-of-somebody"
+	seen := make(chan string, 16)
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen <- r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer locked.Close()
+	for target, want := range map[string]struct{ header, err string }{
+		locked.URL:             {"", "it wants an API key, which is sent only to URLs that are named as servers, as router=" + locked.URL},
+		"router=" + locked.URL: {"Bearer " + key, "it does not take the key"},
+		"client=" + locked.URL: {"", "HTTP status 401"},
+	} {
+		o := quick(t, target)
+		o.APIKey = key
+		_, err := probe.Run(context.Background(), o)
+		if err == nil || !strings.Contains(err.Error(), want.err) || strings.Contains(err.Error(), key) {
+			t.Errorf("%s: error %v, want %q", target, err, want.err)
+		}
+		if got := <-seen; got != want.header {
+			t.Errorf("%s: was sent %q, want %q", target, got, want.header)
+		}
+		for len(seen) > 0 {
+			<-seen
+		}
+	}
+}
+
 // What does not answer is told with its reason, and nothing is claimed.
 func TestUnreachable(t *testing.T) {
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -57,10 +57,14 @@ type KeyError struct {
 	URL    string
 	Status int
 	Had    bool // a key was sent
+	Kept   bool // there is one, which was not sent, since nobody says that this is a server
 }
 
 func (e *KeyError) Error() string {
-	if e.Had {
+	switch {
+	case e.Kept:
+		return fmt.Sprintf("%s: HTTP status %d (%s): it wants an API key, which is sent only to URLs that are named as servers, as router=%s", e.URL, e.Status, http.StatusText(e.Status), e.URL)
+	case e.Had:
 		return fmt.Sprintf("%s: HTTP status %d (%s): it does not take the key", e.URL, e.Status, http.StatusText(e.Status))
 	}
 	return fmt.Sprintf("%s: HTTP status %d (%s): it wants an API key", e.URL, e.Status, http.StatusText(e.Status))
@@ -115,7 +119,7 @@ func (p *prober) lookAround(ctx context.Context) error {
 		t := p.targets[i]
 		switch {
 		case got[i].refused != 0:
-			wrong = append(wrong, &KeyError{t.shown(), got[i].refused, p.o.APIKey != ""})
+			wrong = append(wrong, &KeyError{t.shown(), got[i].refused, p.o.APIKey != "" && t.Role.Server(), p.o.APIKey != "" && !t.Role.Server()})
 		case got[i].foreign:
 			wrong = append(wrong, &ForeignError{t.shown(), got[i].err})
 		case got[i].dump != nil:
