@@ -76,6 +76,23 @@ func failures(r *Report) (n int64) {
 	return n
 }
 
+// left counts the requests whose clients did not wait.
+func left(r *Report) (n int64) {
+	for _, s := range r.Statuses {
+		if s.Code == 499 || strings.Contains(s.Flags, "DC") {
+			n += s.N
+		}
+	}
+	return n
+}
+
+func leftText(n int64) string {
+	if n == 1 {
+		return "1 client left"
+	}
+	return fmt.Sprintf("%d clients left", n)
+}
+
 // limits says what the log cannot tell.
 func (l *Log) limits(r *Report) []string {
 	out := []string{}
@@ -128,6 +145,12 @@ func (l *Log) next(r *Report) []string {
 	}
 	if q.Open > 0 {
 		out = append(out, "see whether the servers work on the open ones: wedge probe asks router and engines for their queues")
+	}
+	if !q.ListsStarts {
+		out = append(out, "to see what is open, read the log of a router that tells of starts, or ask the servers for their queues: wedge probe")
+	}
+	if n := left(r); n > 0 {
+		out = append(out, fmt.Sprintf("%s before the answer (status 499, or envoy's DC): compare the clients' timeouts with the latencies above", leftText(n)))
 	}
 	if r.Unit.Confidence == "none" && r.Unit.Bare > 0 {
 		out = append(out, "time one request of some seconds yourself, and look for its latency in the log: that gives the unit")

@@ -49,6 +49,8 @@ func TestLines(t *testing.T) {
 			formatEnvoy, Event{Finished: true, ID: []byte("a"), At: at("03:04:06.254"), Start: at("03:04:05"), Status: 200, Latency: ms(1254)}},
 		{`[2026-01-02T03:04:05.000Z] "POST /v1/x HTTP/2" 503 UF,URX via_upstream - "-" 612 88 1254 - "-" "curl/8" "a" "host" "-" outbound|80||x - 10.0.0.1:80`,
 			formatEnvoy, Event{Finished: true, ID: []byte("a"), At: at("03:04:06.254"), Start: at("03:04:05"), Status: 503, Flags: []byte("UF,URX"), Latency: ms(1254)}},
+		{`2026-01-02T03:04:05.678123456Z {"msg":"request finished","id":"a","status":200,"dur":"12ms"}`,
+			formatJSON, Event{Finished: true, ID: []byte("a"), At: at("03:04:05.678").Add(123456), Status: 200, Latency: Latency{true, 0.012, Seconds}}},
 		{`time=2026-01-02T03:04:05.678Z level=INFO msg="request finished" id=a status=200 dur=12ms`,
 			formatPairs, Event{Finished: true, ID: []byte("a"), At: at("03:04:05.678"), Status: 200, Latency: Latency{true, 0.012, Seconds}}},
 	} {

@@ -1,6 +1,9 @@
 package requestlog
 
-import "bytes"
+import (
+	"bytes"
+	"time"
+)
 
 // A format is a kind of log.
 type format uint8
@@ -26,11 +29,34 @@ func (f format) isAccess() bool {
 	return f == formatEnvoyJSON || f == formatNginx || f == formatEnvoy
 }
 
+// cutStamp cuts a time such as 2026-01-02T03:04:05.678Z and the blank behind it;
+// rest is empty if there is none.
+func cutStamp(line []byte) (at time.Time, rest []byte) {
+	if line[0] < '0' || line[0] > '9' {
+		return at, nil
+	}
+	if at = leadingTime(line); at.IsZero() {
+		return at, nil
+	}
+	stamp, rest, _ := bytes.Cut(line, []byte(" "))
+	if !bytes.HasSuffix(stamp, []byte("Z")) {
+		return at, nil
+	}
+	return at, bytes.TrimLeft(rest, " ")
+}
+
 // parse reads a line of any format.
 func (f *fields) parse(line []byte) (ev Event, of format, ok bool) {
 	line = bytes.TrimLeft(line, " \t")
 	if len(line) == 0 {
 		return ev, 0, false
+	}
+	// Kubernetes and docker put their own time before each line if asked to.
+	if at, rest := cutStamp(line); len(rest) > 0 && (rest[0] == '{' || rest[0] == '[') {
+		if ev, of, ok = f.parse(rest); ok && ev.At.IsZero() {
+			ev.At = at
+		}
+		return ev, of, ok
 	}
 	if line[0] == '{' {
 		if bytes.Contains(line, []byte(`processing request"`)) || bytes.Contains(line, []byte(`"request failed with `)) {
