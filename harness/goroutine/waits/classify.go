@@ -149,10 +149,13 @@ func (z *analyzer) classifyLocks(s *sorted) (FindingClass, float64, string) {
 	case held(s.joins):
 		return LockOverChannel, byReceiver, "the one that waits for the others is inside a method of the lock's owner"
 	case len(s.conds) > 0:
+		z.eliminate(s.objects, s.conds)
 		return LockOverCond, byElimination, "nobody else is left to hold the lock"
 	case len(others) > 0:
+		z.eliminate(s.objects, others)
 		return LockOverChannel, byElimination, "nobody else is left to hold the lock"
 	case len(s.groups) > 0:
+		z.eliminate(s.objects, s.groups)
 		return LockOverWait, byElimination, "nobody else is left to hold the lock"
 	}
 	return z.classifyLocksAlone(s)

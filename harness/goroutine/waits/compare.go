@@ -186,7 +186,10 @@ func (m *Movement) judgeNoRoot(v *Verdict, after *Analysis) {
 
 // judgeRoot is for trouble that stayed.
 func (m *Movement) judgeRoot(v *Verdict, after *Analysis, root *Finding, still map[int64]bool) {
-	v.Reason, v.Decided = root.Text+because(root), "movement"
+	v.Reason, v.Decided = root.Text, "movement"
+	if tier(root) < peerTier {
+		v.Reason += because(root)
+	}
 	moving := 0 // of those that the finding names, the ones that came on
 	for _, id := range root.Members {
 		if !still[id] {

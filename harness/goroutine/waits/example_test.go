@@ -84,6 +84,8 @@ func ExampleAnalysis_Graph() {
 	}
 	// Output:
 	// goroutine 1 waits_for waitgroup 0xc000012040 (1.0)
+	// waitgroup 0xc000012040 held_by goroutine 7 (0.4)
+	// waitgroup 0xc000012040 held_by goroutine 8 (0.4)
 	// goroutine 7 waits_for mutex 0xc000012020 (1.0)
 	// mutex 0xc000012020 held_by goroutine 8 (0.8)
 	// goroutine 8 waits_for mutex 0xc000012000 (1.0)

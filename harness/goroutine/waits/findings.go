@@ -58,7 +58,9 @@ func (z *analyzer) findClusters() {
 		troubles[t].clusters++
 		troubles[t].members = append(troubles[t].members, c.members...)
 		if c.holder >= 0 {
-			troubles[t].holders = append(troubles[t].holders, z.facts[c.holder].id)
+			if id := z.facts[c.holder].id; !slices.Contains(troubles[t].holders, id) {
+				troubles[t].holders = append(troubles[t].holders, id)
+			}
 			troubles[t].near = c.holder
 		}
 		troubles[t].finding.Confidence = min(troubles[t].finding.Confidence, confidence)
@@ -148,6 +150,10 @@ func (z *analyzer) addTrouble(t *trouble) {
 		f.Because = strings.TrimPrefix(f.Because+"; ", "; ") + fmt.Sprintf("goroutine %d goes on (%s) and may end it", z.facts[t.near].id, z.where(t.near))
 	}
 	f.Text = z.text(t)
+	if len(t.holders) > 0 {
+		g := z.b.groups[z.facts[t.near].group]
+		f.Text += fmt.Sprintf("; the holder, it seems, waits for %s at %s", g.shape.waits, g.place())
+	}
 	z.a.Findings = append(z.a.Findings, f)
 }
 

@@ -21,17 +21,47 @@ func isLock(k ObjectKind) bool { return k == Mutex || k == RWMutex || k == Once 
 // own mutex, so whoever is inside a method of the receiver whose method waits
 // for the lock, further out than where it waits itself, may hold it.
 func (z *analyzer) findHolders() {
-	owners := z.owners()
-	if len(owners) == 0 {
-		return
-	}
-	for i := range z.facts {
-		z.findHeld(int32(i), owners)
+	z.findDone()
+	if owners := z.owners(); len(owners) > 0 {
+		for i := range z.facts {
+			z.findHeld(int32(i), owners)
+		}
 	}
 	for o := range z.a.Objects {
 		holders := z.a.Objects[o].Holders
 		slices.SortStableFunc(holders, func(x, y Holder) int { return cmp.Compare(y.Confidence, x.Confidence) })
 		z.a.Objects[o].Holders = holders[:min(len(holders), holdersMax)]
+	}
+}
+
+// findDone takes those whom a WaitGroup's or channel's waiter started for the
+// ones that are to call Done or to send.
+func (z *analyzer) findDone() {
+	for i := range z.facts {
+		p, ok := z.find(z.facts[i].parent)
+		if class := z.class(int32(i)); !ok || z.objectOf[p] < 0 || z.shape(int32(i)).companion || class == AtRest || class == Runtime {
+			continue
+		}
+		o := z.objectOf[p]
+		s := z.shape(p)
+		if s.role == plain && (s.kind == WaitGroup || z.b.groups[z.facts[p].group].state == "chan receive") {
+			z.addHolder(o, Holder{z.facts[i].id, byType, "the one that waits started it, and may wait for it to be done"})
+		}
+	}
+}
+
+// eliminate notes as holders of locks those who alone are left to hold them.
+func (z *analyzer) eliminate(locks, left []int32) {
+	if len(left) == 0 || len(left) > 3 {
+		return
+	}
+	for _, o := range locks {
+		if len(z.a.Objects[o].Holders) > 0 {
+			continue
+		}
+		for _, i := range left {
+			z.addHolder(o, Holder{z.facts[i].id, byElimination / float64(len(left)), "nobody else is left to hold it"})
+		}
 	}
 }
 

@@ -15,15 +15,23 @@ func (z *analyzer) lockHolder(c *cluster, s *sorted, confidence float64, because
 	}
 	for _, i := range c.live {
 		if z.sharesFunc(i, s.locks) {
-			c.holder = i
+			z.hold(c, s, i, "it is in the same code as those that wait, and goes on")
 			return LockOverCall, byType, fmt.Sprintf("goroutine %d (%s) is in the same code and may hold it", z.facts[i].id, z.where(i))
 		}
 	}
 	if i := z.sameOwner(s.locks); i >= 0 {
-		c.holder = i
+		z.hold(c, s, i, "it is inside a method of the type whose method wants the lock, and goes on")
 		return LockOverCall, byType, fmt.Sprintf("goroutine %d (%s) is inside a method of the type whose method wants the lock, and may hold it", z.facts[i].id, z.where(i))
 	}
 	return DoubleLock, confidence, because
+}
+
+// hold notes i as the one who may hold the locks of the cluster.
+func (z *analyzer) hold(c *cluster, s *sorted, i int32, why string) {
+	c.holder = i
+	for _, o := range s.objects {
+		z.addHolder(o, Holder{z.facts[i].id, byType, why})
+	}
 }
 
 // sharesFunc reports whether i has a function on its stack in which one of the

@@ -87,6 +87,7 @@ func (z *analyzer) joinCompanions() {
 		class := s.finding
 		if blocked != "" && z.awaitsTurn(z.facts[i].group) {
 			class = blocked
+			z.nameTurn(z.facts[i].group)
 		}
 		z.companions[p] = class
 		if class == HTTPPool {
@@ -118,6 +119,13 @@ func (z *analyzer) awaitsTurn(group int32) bool {
 		}
 	}
 	return false
+}
+
+// nameTurn says of a group that it waits for its turn, not for the answer.
+func (z *analyzer) nameTurn(group int32) {
+	if k := slices.Index(z.a.order, group); k >= 0 {
+		z.a.Groups[k].Waits = "its turn to send a HTTP/2 request"
+	}
 }
 
 // writeRequest is the end of the name of the function that serves a HTTP/2 request.

@@ -1,7 +1,6 @@
 package waits
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -56,15 +55,18 @@ func (z *analyzer) sortFindings() {
 	slices.SortStableFunc(z.a.Findings, func(x, y Finding) int { return tier(&x) - tier(&y) })
 }
 
+// peerTier is the first tier of those that only wait for the outside or a timer.
+const peerTier = 3
+
 // tier is where a finding stands in the list.
 func tier(f *Finding) int {
 	switch f.Class {
 	case SlotNested, SlotLockCycle, SlotLeaked:
 		return 0
 	case HTTPPool, DeadConnection, PipeFull:
-		return 3
+		return peerTier
 	case HTTPHeaders, StreamStall, RateLimit, ExecWait:
-		return 4
+		return peerTier + 1
 	case SlotExhausted, SQLPool:
 		return 1
 	}
@@ -89,7 +91,7 @@ func (z *analyzer) verdict() Verdict {
 		v.Reason = "the Go runtime found that no goroutine could go on" + andRoot(root)
 	case root != nil && isSlot(root.Class):
 		z.judgeSlots(&v, root)
-	case root != nil && tier(root) < 3:
+	case root != nil && tier(root) < peerTier:
 		z.judgeLocks(&v, root)
 	case root != nil:
 		z.judgePeers(&v)
@@ -226,103 +228,4 @@ func (z *analyzer) hasTimer() bool {
 		}
 	}
 	return false
-}
-
-// judgePeers is for a program that only waits for the outside and for timers.
-func (z *analyzer) judgePeers(v *Verdict) {
-	v.Decided = "movement"
-	var parts []string
-	for i := range z.a.Findings {
-		parts = append(parts, z.a.Findings[i].Text)
-	}
-	v.Reason = "all waits can be ended from outside or by timers; one dump does not tell slow from wedged: " + strings.Join(parts, "; ")
-}
-
-// judgeQuiet is for a dump without findings.
-func (z *analyzer) judgeQuiet(v *Verdict) {
-	running, resting := 0, 0
-	for i := range z.facts {
-		s := z.shape(int32(i))
-		switch z.class(int32(i)) {
-		case Running:
-			if s.role == plain {
-				running += int(z.facts[i].count)
-			}
-		case AtRest:
-			resting += int(z.facts[i].count)
-		}
-	}
-	switch {
-	case z.a.Goroutines == 0:
-		v.Reason = "the text has no goroutine"
-	case running > 0:
-		v.Reason = fmt.Sprintf("%d of %d goroutines run or are ready to; one dump does not tell whether they get anywhere", running, z.a.Goroutines)
-	case resting > 0 && len(z.waits) == 0 && len(z.live) == 0:
-		v.Outcome, v.Decided = Idle, "holders"
-		v.Reason = fmt.Sprintf("nobody waits for anybody: %d of %d goroutines are at rest until work comes", resting, z.a.Goroutines)
-	default:
-		v.Reason = fmt.Sprintf("no trouble is seen in one dump of %d goroutines, and one dump does not tell what moves", z.a.Goroutines)
-	}
-}
-
-// missing says what the text cannot tell.
-func (z *analyzer) missing() []string {
-	var list []string
-	unnamed, shown := 0, 0
-	for _, i := range z.waits {
-		switch z.shape(i).kind {
-		case Channel, RWMutex:
-			if z.facts[i].object == 0 {
-				unnamed++
-			} else {
-				shown++
-			}
-		}
-	}
-	if unnamed > 0 && shown == 0 {
-		list = append(list, fmt.Sprintf("which channels or RWMutexes %d goroutines wait for: a dump by SIGQUIT or of a crash has their addresses", unnamed))
-	}
-	return list
-}
-
-// nextDump is the step that decides between slow and stuck.
-const nextDump = "take a second dump some seconds later and compare: wedge dump FIRST SECOND, or wedge dump http://HOST:PORT/debug/pprof/goroutine"
-
-// addNext says what to do.
-func (z *analyzer) addNext(v *Verdict) {
-	if v.Outcome != Deadlocked && v.Outcome != Idle {
-		v.Next = append(v.Next, nextDump)
-	}
-	if slices.ContainsFunc(v.Missing, func(m string) bool { return strings.Contains(m, "SIGQUIT") }) {
-		v.Next = append(v.Next, "if the process may end: kill -QUIT PID prints the addresses of channels")
-	}
-	if root := z.root(); root != nil && v.Outcome != Unknown {
-		v.Next = append(v.Next, z.placesToRead(root)...)
-	}
-}
-
-// placesToRead says which places in the source to look at first.
-func (z *analyzer) placesToRead(f *Finding) []string {
-	places := z.a.placesOf(f)
-	if len(places) == 0 {
-		return nil
-	}
-	return []string{"read " + strings.Join(places, ", ")}
-}
-
-// placesOf lists the places where the members of a finding are, the first few.
-func (a *Analysis) placesOf(f *Finding) []string {
-	members := map[int64]bool{}
-	for _, id := range f.Members {
-		members[id] = true
-	}
-	var places []string
-	for i := range a.Groups {
-		g := &a.Groups[i]
-		isIn := slices.ContainsFunc(g.IDs, func(id int64) bool { return members[id] })
-		if isIn && !slices.Contains(places, g.Place) && len(places) < partsMax {
-			places = append(places, g.Place)
-		}
-	}
-	return places
 }
