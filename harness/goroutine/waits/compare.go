@@ -184,7 +184,13 @@ func (m *Movement) judgeNoRoot(v *Verdict, after *Analysis) {
 	}
 }
 
-// judgeRoot is for trouble that stayed.
+// longMinutes is from when on the header's minutes, which may be late or early by
+// a cycle of the collector, say that a wait did not end in between.
+const longMinutes = 5
+
+// judgeRoot is for trouble that stayed. A call that is answered slowly, and a
+// stream that flows, look the same in every dump: only a wait that the headers say is long
+// is called wedged then.
 func (m *Movement) judgeRoot(v *Verdict, after *Analysis, root *Finding, still map[int64]bool) {
 	v.Reason, v.Decided = root.Text, "movement"
 	if tier(root) < peerTier {
@@ -196,18 +202,51 @@ func (m *Movement) judgeRoot(v *Verdict, after *Analysis, root *Finding, still m
 			moving++
 		}
 	}
+	minutes, outside := after.shortestWait(root)
 	switch {
 	case root.Class == RateLimit:
 		v.Outcome = Slow
 		v.Reason += "; a timer ends it, unless the limit is 0"
-	case isSlot(root.Class) && moving > 0:
-		v.Outcome = Starved
-	default:
+		return
+	case !outside || root.Class == ExecPipe:
 		v.Outcome = Wedged
+	case minutes >= longMinutes:
+		v.Outcome = Wedged
+		v.Reason += fmt.Sprintf("; the headers say %d minutes or more", minutes)
+	case tier(root) < peerTier:
+		v.Outcome = Starved
+		v.Reason += "; some of them wait for the outside or a timer, so it goes on if those come on"
+		v.Missing = append(v.Missing, outsideDump)
+	default:
+		v.Outcome = Unknown
+		v.Missing = append(v.Missing, outsideDump)
 	}
-	if v.Outcome == Wedged {
-		v.Reason += fmt.Sprintf("; none of its %d goroutines moved", len(root.Members)-moving)
+	if outside && minutes < longMinutes && root.Class != ExecPipe {
+		v.Next = append(v.Next, "look at the other end: wedge probe URL, or count bytes and answers over a minute")
 	}
+	v.Reason += fmt.Sprintf("; %d of its %d goroutines stayed", len(root.Members)-moving, len(root.Members))
+}
+
+// outsideDump is what no dump tells of a wait for the outside.
+const outsideDump = "whether the calls to the outside come on: one that is answered slowly, and a stream that flows, look the same in every dump"
+
+// shortestWait is the least of the minutes in the headers of those members that wait for
+// the outside or a timer; outside is false if there are none.
+func (a *Analysis) shortestWait(f *Finding) (minutes int, outside bool) {
+	members := map[int64]bool{}
+	for _, id := range f.Members {
+		members[id] = true
+	}
+	for i := range a.facts {
+		class := a.classOf(i)
+		if !members[a.facts[i].id] || class != PeerEnding && class != SelfEnding && class != Running {
+			continue
+		}
+		if n := int(a.facts[i].minutes); !outside || n < minutes {
+			minutes, outside = n, true
+		}
+	}
+	return minutes, outside
 }
 
 // allStuck reports whether all members are in Stuck, which has the order of the dump.

@@ -89,6 +89,23 @@ func TestByHand(t *testing.T) {
 	}
 }
 
+// TestLongStream checks that a stream which the header says has been silent for
+// long is told from one of which nothing is known.
+func TestLongStream(t *testing.T) {
+	stream := func(minutes string) string {
+		return mainWaits + block("8 [IO wait"+minutes+"]", "main.main in goroutine 1", "internal/poll.(*pollDesc).waitRead(...)", "net/http.(*persistConn).Read(0xc000310000)", "net/http.(*body).Read(0xc000330000)", "bufio.(*Scanner).Scan(0xc000350000)", "main.(*Agent).step(0xc000380000)")
+	}
+	for _, test := range []struct {
+		minutes string
+		want    waits.Outcome
+	}{{"", waits.Unknown}, {", 2 minutes", waits.Unknown}, {", 11 minutes", waits.Wedged}} {
+		m := waits.Compare(analyze(t, stream("")), analyze(t, stream(test.minutes)))
+		if m.Verdict.Outcome != test.want {
+			t.Errorf("%q: %s, want %s: %s", test.minutes, m.Verdict.Outcome, test.want, m.Verdict.Reason)
+		}
+	}
+}
+
 // TestStaleWords checks that words the runtime marks as stale are no identity.
 func TestStaleWords(t *testing.T) {
 	lock := func(id, own, other string) string {
