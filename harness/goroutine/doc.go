@@ -29,7 +29,8 @@
 //	main.start(...)
 //		/app/main.go:5 +0x25
 //
-// Only the ID, the brackets and the first word of the state are always there.
+// Only the ID, the brackets and the first word of the state are always there. Go
+// 1.27 prints labels behind the brackets: [select] {call: 12, note: "a b"}:
 //
 // A dump can mislead; three rules guard against it. "N minutes" is stamped by
 // the garbage collector and may be late, early or missing, so Wait is a hint and

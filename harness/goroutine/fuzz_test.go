@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 )
 
 // FuzzParse reads anything as a dump.
@@ -150,7 +151,32 @@ func FuzzLabels(f *testing.F) {
 		if len(d.Goroutines) != 1 || d.SkippedBytes != 0 || !reflect.DeepEqual(d.Goroutines[0].Labels, want) {
 			t.Errorf("%s\n got %+v\nwant %q", text, d, want)
 		}
+		text = fmt.Sprintf("goroutine 5 [select, 2 minutes] {%s: %s, %s: %s}:\nmain.f()\n\t/a.go:1 +0x1\n",
+			quoted127(k1), quoted127(v1), quoted127(k2), quoted127(v2))
+		d = parseString(t, text)
+		want = []Label{{k1, v1}, {k2, v2}}
+		if len(d.Goroutines) != 1 || d.SkippedBytes != 0 || !reflect.DeepEqual(d.Goroutines[0].Labels, want) {
+			t.Errorf("%s\n got %+v\nwant %q", text, d, want)
+		}
 	})
+}
+
+// quoted127 is how Go 1.27 prints a key or a value: quoted if need be, bytes that
+// are no text as they are.
+func quoted127(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 || !isBare(byte(r)) }) {
+		return s
+	}
+	b := []byte{'"'}
+	for i, r := range s {
+		if _, size := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && size == 1 {
+			b = fmt.Appendf(b, `\x%02x`, s[i])
+			continue
+		}
+		one := quoted(string(r))
+		b = append(b, one[1:len(one)-1]...)
+	}
+	return string(append(b, '"'))
 }
 
 // valid replaces every invalid byte, as ranging over a string does.

@@ -3,23 +3,24 @@ package goroutine
 import (
 	"bytes"
 	"math"
-	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // The headers accepted, after goroutineheader in Go's runtime/traceback.go.
 // Attributes come in any order and unknown ones are kept in Extra.
 //
-//	goroutine ID[ gp=HEX][ m=N|nil][ mp=HEX] [STATE[ (leaked)][ (scan)][ (durable)][, ATTR]...[ labels:{"K": "V", ...}]]:
+//	goroutine ID[ gp=HEX][ m=N|nil][ mp=HEX] [STATE[ (leaked)][ (scan)][ (durable)][, ATTR]...[ labels:{"K": "V", ...}]]:   Go 1.26
+//	goroutine ID ... [STATE ...] {K: V, K: "V", ...}:                                                                      Go 1.27
 //	ATTR: N minutes | locked to thread | synctest bubble N
 //	runtime stack:
 //
 // goroutine-inspect adds ` N times: [[ID, ID, ...]` to the header of merged ones,
 // and some releases were patched to print labels as attributes, "K":"V".
 //
-// Labels follow a blank, not a comma. Their values are quoted and may hold "]:" or
-// a whole header, so they are read from the left and never searched for an end.
+// Labels follow a blank, not a comma. Their values may hold "]:" or a whole header,
+// so they are read from the left and never searched for an end. Go 1.26 quotes
+// all keys and values, Go 1.27 those with other characters than letters, digits,
+// dot, slash and underscore.
 
 // waitMinutesMax keeps a wait within a time.Duration.
 const waitMinutesMax = int64(math.MaxInt64 / time.Minute)
@@ -63,6 +64,8 @@ func parseHeader(text []byte, g *Goroutine, n *names) bool {
 	g.State = n.text(cutMarks(text[:end], g))
 	for text = text[end:]; len(text) > 0; {
 		switch {
+		case bytes.HasPrefix(text, []byte("] {")):
+			return cutBareLabels(text[len("] {"):], g)
 		case bytes.HasPrefix(text, []byte("]:")):
 			return len(text) == len("]:") || cutMerged(text[len("]:"):], g)
 		case bytes.HasPrefix(text, labelsStart):
@@ -153,44 +156,6 @@ func setAttr(attr []byte, g *Goroutine) {
 	g.Extra += string(attr)
 }
 
-// cutLabels reads "K": "V", ...} and returns what follows the brace. The blank
-// after the colon is not in profiles.
-func cutLabels(text []byte, g *Goroutine) (rest []byte, ok bool) {
-	if text, ok = cutLabelPairs(text, g); !ok {
-		return nil, false
-	}
-	return bytes.CutPrefix(text, []byte("}"))
-}
-
-// cutLabelPairs reads "K": "V", ... and returns what follows.
-func cutLabelPairs(text []byte, g *Goroutine) (rest []byte, ok bool) {
-	for {
-		if text, ok = cutLabel(text, g); !ok {
-			return nil, false
-		}
-		if rest, ok = bytes.CutPrefix(text, []byte(", ")); !ok {
-			return text, true
-		}
-		text = rest
-	}
-}
-
-// cutLabel reads "K": "V" and adds it.
-func cutLabel(text []byte, g *Goroutine) (rest []byte, ok bool) {
-	var l Label
-	if l.Key, text, ok = cutQuoted(text); !ok {
-		return nil, false
-	}
-	if text, ok = bytes.CutPrefix(text, []byte(":")); !ok {
-		return nil, false
-	}
-	if l.Value, text, ok = cutQuoted(bytes.TrimPrefix(text, []byte(" "))); !ok {
-		return nil, false
-	}
-	g.Labels = append(g.Labels, l)
-	return text, true
-}
-
 // cutMerged reads ` N times: [[ID, ID, ...]`, with one bracket or two. The first
 // ID is often g's own.
 func cutMerged(text []byte, g *Goroutine) bool {
@@ -219,72 +184,6 @@ func cutMerged(text []byte, g *Goroutine) bool {
 			return string(bytes.TrimPrefix(rest, []byte("]"))) == "" || string(rest) == "]]"
 		}
 	}
-}
-
-// cutQuoted reads one string in the quoting of the runtime's printquoted: \n \r
-// \t \\ \" \xHH \uHHHH \UHHHHHHHH, everything else printable ASCII; and in that of
-// strconv.Quote, where \xHH is a byte that is no text. Other bytes are taken as
-// they are.
-func cutQuoted(text []byte) (s string, rest []byte, ok bool) {
-	text, ok = bytes.CutPrefix(text, []byte(`"`))
-	if !ok {
-		return "", nil, false
-	}
-	end := bytes.IndexAny(text, `"\`)
-	if end >= 0 && text[end] == '"' {
-		return string(text[:end]), text[end+1:], true
-	}
-	var b []byte
-	for end >= 0 {
-		b = append(b, text[:end]...)
-		if text[end] == '"' {
-			return string(b), text[end+1:], true
-		}
-		if b, text, ok = appendEscape(b, text[end+1:]); !ok {
-			return "", nil, false
-		}
-		end = bytes.IndexAny(text, `"\`)
-	}
-	return "", nil, false
-}
-
-// appendEscape appends what the escape at the start of text, after its
-// backslash, stands for.
-func appendEscape(b, text []byte) (to, rest []byte, ok bool) {
-	if len(text) == 0 {
-		return nil, nil, false
-	}
-	c, rest := text[0], text[1:]
-	digits := 0
-	switch c {
-	case 'n':
-		return append(b, '\n'), rest, true
-	case 'r':
-		return append(b, '\r'), rest, true
-	case 't':
-		return append(b, '\t'), rest, true
-	case 'a', 'b', 'f', 'v': // of strconv.Quote, in profiles
-		return append(b, "\a\b\f\v"[strings.IndexByte("abfv", c)]), rest, true
-	case '\\', '"':
-		return append(b, c), rest, true
-	case 'x':
-		digits = 2
-	case 'u':
-		digits = 4
-	case 'U':
-		digits = 8
-	}
-	if digits == 0 || len(rest) < digits {
-		return nil, nil, false
-	}
-	r, tail, ok := cutHex(rest[:digits])
-	if !ok || len(tail) > 0 {
-		return nil, nil, false
-	}
-	if c == 'x' && r >= utf8.RuneSelf {
-		return append(b, byte(r)), rest[digits:], true
-	}
-	return utf8.AppendRune(b, rune(r)), rest[digits:], true
 }
 
 // cutInt reads a decimal number from the start of b.

@@ -55,7 +55,9 @@ func labelsShow() bool {
 	go func() {
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("probe", "")))
 		buf := make([]byte, 1<<10)
-		shown <- bytes.Contains(buf[:runtime.Stack(buf, false)], labelsStart)
+		header, _, _ := bytes.Cut(buf[:runtime.Stack(buf, false)], []byte("\n"))
+		var g Goroutine
+		shown <- parseHeader(header, &g, new(names)) && len(g.Labels) == 1
 	}()
 	return <-shown
 }

@@ -40,6 +40,10 @@ func TestHeader(t *testing.T) {
 			Goroutine{ID: 9, State: "sleep", Labels: []Label{{"note", "x], 9 minutes]:"}, {"a", ""}}, Thread: -1}},
 		{`goroutine 9 [IO wait, 2 minutes, locked to thread, synctest bubble 3 labels:{"\"\\\n\r\t": "\x01\u00fc\U0001f600"}]:`,
 			Goroutine{ID: 9, State: "IO wait", Wait: 2 * time.Minute, LockedToThread: true, Bubble: 3, Labels: []Label{{"\"\\\n\r\t", "\x01ü😀"}}, Thread: -1}},
+		{`goroutine 9 [IO wait (leaked), 2 minutes, locked to thread] {req: a/b_c.7, : , "x-y": "]:}\n\xff", k: }:`,
+			Goroutine{ID: 9, State: "IO wait", Leaked: true, Wait: 2 * time.Minute, LockedToThread: true, Thread: -1,
+				Labels: []Label{{"req", "a/b_c.7"}, {"", ""}, {"x-y", "]:}\n\xff"}, {"k", ""}}}},
+		{`goroutine 9 gp=0x1f m=3 mp=0xa0 [select] {a: b}:`, Goroutine{ID: 9, G: 0x1f, Thread: 3, State: "select", Labels: []Label{{"a", "b"}}}},
 		{"goroutine 9 [???, on fire, minutes 3]:", Goroutine{ID: 9, State: "???", Extra: "on fire, minutes 3", Thread: -1}},
 	} {
 		d := parseString(t, test.header+"\nmain.main()\n\t/a.go:1 +0x1\n")
@@ -64,6 +68,12 @@ func TestNoHeader(t *testing.T) {
 		`goroutine 5 [sleep labels:{"a": "b}]:`,
 		`goroutine 5 [sleep labels:{"a": "\q"}]:`,
 		`goroutine 5 [sleep labels:{"a"}]:`,
+		`goroutine 5 [sleep] {a: b`,
+		`goroutine 5 [sleep] {a: b}`,
+		`goroutine 5 [sleep] {a-b: c}:`,
+		`goroutine 5 [sleep] {a: "b}:`,
+		`goroutine 5 [sleep] {a}:`,
+		`goroutine 5 [sleep] is {a: b}:`,
 		`goroutine 5 [sleep labels:{"a": "b" "c": "d"}]:`,
 	} {
 		d := parseString(t, text+"\n")

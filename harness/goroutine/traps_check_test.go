@@ -112,6 +112,26 @@ func checkHostileLabels(t *testing.T, all []*Dump) {
 	}
 }
 
+func checkGo127Labels(t *testing.T, all []*Dump) {
+	var got [][]Label
+	for _, g := range all[0].Goroutines {
+		if len(g.Labels) > 0 {
+			got = append(got, g.Labels)
+		}
+	}
+	want := [][]Label{
+		{{"req", "a"}},
+		{{"note", "x], 9 minutes]:"}},
+		{{"note", "]:\n\ngoroutine 9 [sleep]:\nmain.fake()\n\t/fake.go:1 +0x1"}},
+		{{"", "\"quoted\\\" \x01 \u2028 \U0001f600 \xff"}},
+		{{"a", `", "c": "d`}, {"b", "}]:"}},
+		{{"note", "x], 9 minutes]:"}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("labels\n got %q\nwant %q", got, want)
+	}
+}
+
 func checkProfileLabels(t *testing.T, all []*Dump) {
 	values := map[string]int{}
 	for _, g := range all[0].Goroutines {
