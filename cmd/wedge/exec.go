@@ -60,14 +60,15 @@ The harness has wedge's own standard input, output and error. What wedge has to 
 --json FILE writes the verdict as JSON too (with - to standard output, and then the harness's standard
 output goes to standard error).
 
-A stall is that for --stall-after of the servers' clock no request was answered in full and no new one came. Requests
-with the same body count as one that is sent again. Evidence is captured at 1, 2 and 4 times that. If the
-harness is wedged, deadlocked or storming at --give-up times, or it has sent nothing for --idle-after of the
-machine's clock as well, it is ended: SIGTERM to its process group, SIGKILL after 5 s. One that is slow, or starved by requests that are alive, goes on. Nothing of
-the process group is left running, however exec ends; Ctrl-C is passed on.
+A stall is that for --stall-after of the servers' clock no request was answered in full and no new one came.
+Requests with the same body count as one that is sent again. Evidence is captured at 1, 2 and 4 times that. A
+harness that is wedged, deadlocked or storming at --give-up times is ended, and so is one that has also sent
+nothing for --idle-after of the machine's clock: SIGTERM to its process group, SIGKILL after 5 s. One whose
+requests are slow, or starved by others that are alive, goes on. Nothing of the process group is left running,
+however exec ends; Ctrl-C is passed on.
 
-With --pprof each capture has the goroutines of a Go harness that serves net/http/pprof; with --quit a Go harness that
-wedge ends is ended by SIGQUIT, and what it then writes is read and not shown.
+With --pprof each capture has the goroutines of a Go harness that serves net/http/pprof. With --quit a Go
+harness that wedge ends is ended by SIGQUIT, and what it then writes is read and not shown.
 
 Exit codes: 0 the harness completed (or --for was over and nothing was stuck), 2 bad input, 3 stalled or
 storming, 4 the harness failed without a stall, or wedge did, 130 interrupted.`,

@@ -124,10 +124,13 @@ func TestHarness(t *testing.T) {
 			if c.options.Quit && (p.Dump == nil || p.Dump.Goroutines < 30 || strings.Contains(p.errs.String(), "goroutine ")) {
 				t.Errorf("seed %d: dump %+v, standard error %q", s.Seed, p.Dump, p.errs)
 			}
-			for _, name := range []string{"run.json", "verdict.json", "samples.jsonl", "router.log", "events.jsonl", "end/calls.json"} {
+			for _, name := range []string{"run.json", "verdict.json", "samples.jsonl", "router.log", "events.jsonl", "requests.jsonl", "end/calls.json"} {
 				if info, err := os.Stat(filepath.Join(c.options.Out, name)); err != nil || info.Size() == 0 {
 					t.Errorf("%s: %v, or empty", name, err)
 				}
+			}
+			if text, err := os.ReadFile(filepath.Join(c.options.Out, guest.RequestsLog)); err != nil || bytes.Count(text, []byte("\n")) != p.Seen.Requests {
+				t.Errorf("seed %d: %v, %d lines for %d requests", s.Seed, err, bytes.Count(text, []byte("\n")), p.Seen.Requests)
 			}
 		})
 	}

@@ -94,7 +94,7 @@ func (g *session) open() error {
 	}
 	g.ledger = harness.NewLedger(g.w, harness.NewJournal(g.w, g.bundle.Log(bundle.EventsLog)))
 	g.seen = sync.OnceValue(func() Seen { return g.table.counts() })
-	g.table = newTable(g.w, g.ledger, time.Duration(float64(backWithin)*g.o.Scale))
+	g.table = newTable(g.w, g.ledger, g.bundle.Log(RequestsLog), time.Duration(float64(backWithin)*g.o.Scale))
 	return nil
 }
 
@@ -191,6 +191,7 @@ func (g *session) run(ctx context.Context) error {
 		defer detach()
 		g.report, failed = g.fleet.Run(process)
 		g.seen() // before the world ends, and answers under way with it
+		g.table.close()
 	})
 	var panicked *sim.PanicError
 	if failed == nil && (g.report == nil || errors.As(err, &panicked)) {
@@ -247,6 +248,7 @@ func (g *session) wait(ctx context.Context, watched <-chan struct{}) {
 func (g *session) quit() {
 	g.seen()
 	if g.o.Quit {
+		g.table.close() // what was out is not left by the harness, but ends with it
 		g.judge.dumps.quit()
 	}
 }

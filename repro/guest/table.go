@@ -2,7 +2,7 @@ package guest
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -25,6 +25,7 @@ type table struct {
 	ledger  *harness.Ledger
 	calls   pacer.Observer
 	agents  agents.Observer
+	log     io.Writer     // a line for each request; nil: nobody keeps them
 	backFor time.Duration // how long a call may stay away, on the run's clock
 
 	// Guarded by the monitor.
@@ -34,6 +35,7 @@ type table struct {
 	away    map[uint64][]*call // by body: those that may come back, the oldest first
 	between *agents.State      // stands for the harness while it has no call in flight; nil: it has one, or is over
 	over    bool               // the harness has ended
+	closed  bool               // nothing more is written down
 	seen    Seen
 	extra   extra // since the start
 	atStep  extra // the same when something last got on
@@ -50,32 +52,6 @@ type call struct {
 	left    sim.Instant // when it went away; 0: it is in flight
 }
 
-// Seen counts what the front has seen, since the start.
-type Seen struct {
-	Requests  int `json:"requests"` // chat requests, each attempt
-	Calls     int `json:"calls"`    // the same without those that were sent again
-	Completed int `json:"completed"`
-	Refused   int `json:"refused"` // with an error status, or an error event in a stream
-	Cut       int `json:"cut_off"` // by the servers
-	Left      int `json:"left"`    // by the client
-	Failed    int `json:"failed"`  // calls that did not come back after one of these
-	PeakOpen  int `json:"peak_open"`
-	// Tokens that were written to clients, and what it was written for in vain.
-	Tokens       int `json:"tokens"`
-	TokensWasted int `json:"tokens_wasted"`
-	// Elsewhere are requests to what is not served, the first few kinds of them.
-	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`
-}
-
-// Elsewhere is a kind of request that is not served.
-type Elsewhere struct {
-	Method  string `json:"method"`
-	Path    string `json:"path"`
-	Status  int    `json:"status"`
-	Message string `json:"message"`
-	Count   int    `json:"count"`
-}
-
 // extra is what the ledger does not learn of calls that may come back.
 type extra struct {
 	refusedForGood int           // calls that did not come back after an error status
@@ -83,15 +59,13 @@ type extra struct {
 }
 
 const (
-	elsewhereMax = 16
-	textBytesMax = 300 // of what a client sends and the evidence keeps
 	// between is the name of the agent that stands for the harness while it asks for nothing.
 	betweenName = "harness"
 )
 
-func newTable(w *sim.Wall, l *harness.Ledger, backFor time.Duration) *table {
+func newTable(w *sim.Wall, l *harness.Ledger, log io.Writer, backFor time.Duration) *table {
 	return &table{
-		w: w, ledger: l, calls: l.CallObserver(), agents: l.AgentObserver(), backFor: backFor,
+		w: w, ledger: l, calls: l.CallObserver(), agents: l.AgentObserver(), log: log, backFor: backFor,
 		visits: map[*api.Visit]*call{}, away: map[uint64][]*call{},
 	}
 }
@@ -133,6 +107,9 @@ func (t *table) rest() {
 func (t *table) Arrived(v *api.Visit) {
 	t.w.Lock()
 	defer t.w.Unlock()
+	if t.closed {
+		return
+	}
 	t.expire()
 	t.seen.Requests++
 	c := t.comeBack(v)
@@ -260,6 +237,7 @@ func (t *table) Ended(v *api.Visit, at sim.Instant, how api.End, message string)
 		return
 	}
 	delete(t.visits, v)
+	t.write(c, how.String(), at, message)
 	r := t.resultOf(c, at, how, message)
 	t.calls.AttemptEnded(&c.CallState, r)
 	if how == api.EndComplete {
@@ -275,6 +253,26 @@ func (t *table) Ended(v *api.Visit, at sim.Instant, how api.End, message string)
 	t.enter(c, pacer.StageBackoff, at)
 	t.away[c.body] = append(t.away[c.body], c)
 	t.rest()
+}
+
+// write notes a request, if somebody keeps them. The monitor is held.
+func (t *table) write(c *call, ended string, at sim.Instant, message string) {
+	if t.log != nil {
+		lineOf(c, ended, at, message).write(t.log)
+	}
+}
+
+// close closes the books before the servers end: what ends later is their end and not the requests'.
+func (t *table) close() {
+	t.w.Lock()
+	defer t.w.Unlock()
+	for _, c := range t.open {
+		if c.left == 0 && !t.closed {
+			t.write(c, "open", 0, "")
+		}
+	}
+	t.closed = true
+	clear(t.visits)
 }
 
 // drop takes a call off the books.
@@ -309,22 +307,6 @@ func (t *table) giveUp(c *call, now sim.Instant) {
 	t.drop(c, now, errors.New(c.LastError))
 }
 
-// Elsewhere implements api.Observer.
-func (t *table) Elsewhere(_ sim.Instant, method, path string, status int, message string) {
-	t.w.Lock()
-	defer t.w.Unlock()
-	method, path, message = cut(method), cut(path), cut(message)
-	for i := range t.seen.Elsewhere {
-		if e := &t.seen.Elsewhere[i]; e.Method == method && e.Path == path && e.Status == status {
-			e.Count++
-			return
-		}
-	}
-	if len(t.seen.Elsewhere) < elsewhereMax {
-		t.seen.Elsewhere = append(t.seen.Elsewhere, Elsewhere{method, path, status, message, 1})
-	}
-}
-
 // snapshot returns the calls, in the order of their start. The monitor must not be held.
 func (t *table) snapshot() []pacer.CallState {
 	t.w.Lock()
@@ -335,15 +317,6 @@ func (t *table) snapshot() []pacer.CallState {
 		out[i] = c.CallState
 	}
 	return out
-}
-
-// counts returns what has been seen so far.
-func (t *table) counts() Seen {
-	t.w.Lock()
-	defer t.w.Unlock()
-	s := t.seen
-	s.Elsewhere = slices.Clone(s.Elsewhere)
-	return s
 }
 
 // quiet says whether no request is in flight.
@@ -359,13 +332,6 @@ func pad(n int) string {
 		s = "0" + s
 	}
 	return s
-}
-
-func cut(s string) string {
-	if len(s) <= textBytesMax {
-		return s
-	}
-	return fmt.Sprintf("%.*s…", textBytesMax, s)
 }
 
 // amend adds to evidence what the ledger was not told: whether calls that went away came back.

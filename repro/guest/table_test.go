@@ -87,7 +87,7 @@ func TestTable(t *testing.T) {
 // newTestTable returns a table of a harness that has been started.
 func newTestTable(backFor time.Duration) *table {
 	w := sim.NewWall(sim.WallOptions{})
-	t := newTable(w, harness.NewLedger(w, nil), backFor)
+	t := newTable(w, harness.NewLedger(w, nil), nil, backFor)
 	t.begin("test")
 	return t
 }

@@ -1,0 +1,72 @@
+package guest
+
+import (
+	"fmt"
+	"slices"
+
+	"example.com/wedge/harness/sim"
+)
+
+// Seen counts what the front has seen, since the start.
+type Seen struct {
+	Requests  int `json:"requests"` // chat requests, each attempt
+	Calls     int `json:"calls"`    // the same without those that were sent again
+	Completed int `json:"completed"`
+	Refused   int `json:"refused"` // with an error status, or an error event in a stream
+	Cut       int `json:"cut_off"` // by the servers
+	Left      int `json:"left"`    // by the client
+	Failed    int `json:"failed"`  // calls that did not come back after one of these
+	PeakOpen  int `json:"peak_open"`
+	// Tokens that were written to clients, and what it was written for in vain.
+	Tokens       int `json:"tokens"`
+	TokensWasted int `json:"tokens_wasted"`
+	// Elsewhere are requests to what is not served, the first few kinds of them.
+	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`
+}
+
+// Elsewhere is a kind of request that is not served.
+type Elsewhere struct {
+	Method  string `json:"method"`
+	Path    string `json:"path"`
+	Status  int    `json:"status"`
+	Message string `json:"message"`
+	Count   int    `json:"count"`
+}
+
+// Bounds of what is kept of what a client sends.
+const (
+	elsewhereMax = 16  // kinds of requests
+	textBytesMax = 300 // of a text
+)
+
+// Elsewhere implements api.Observer.
+func (t *table) Elsewhere(_ sim.Instant, method, path string, status int, message string) {
+	t.w.Lock()
+	defer t.w.Unlock()
+	method, path, message = cut(method), cut(path), cut(message)
+	for i := range t.seen.Elsewhere {
+		if e := &t.seen.Elsewhere[i]; e.Method == method && e.Path == path && e.Status == status {
+			e.Count++
+			return
+		}
+	}
+	if len(t.seen.Elsewhere) < elsewhereMax {
+		t.seen.Elsewhere = append(t.seen.Elsewhere, Elsewhere{method, path, status, message, 1})
+	}
+}
+
+// counts returns what has been seen so far.
+func (t *table) counts() Seen {
+	t.w.Lock()
+	defer t.w.Unlock()
+	s := t.seen
+	s.Elsewhere = slices.Clone(s.Elsewhere)
+	return s
+}
+
+func cut(s string) string {
+	if len(s) <= textBytesMax {
+		return s
+	}
+	return fmt.Sprintf("%.*s…", textBytesMax, s)
+}
