@@ -17,6 +17,13 @@ const (
 	objectsShown = 10
 	idsShown     = 8
 	skipsShown   = 5
+	linesShown   = 3
+)
+
+// Lines of at least lineMin waiters are shown, of dumps of at most linesGoroutinesMax goroutines.
+const (
+	lineMin            = 3
+	linesGoroutinesMax = 100_000
 )
 
 // sureEnough is the confidence below which a finding is shown as a question.
@@ -32,6 +39,7 @@ func printDump(w io.Writer, r *dumpReport, all bool) error {
 	p.movement(r)
 	p.stages(r)
 	p.objects(r)
+	p.lines(r)
 	p.groups(r)
 	p.account(r)
 	_, err := io.WriteString(w, p.b.String())
@@ -212,6 +220,22 @@ func (p *dumpPage) objects(r *dumpReport) {
 			}
 			p.b.WriteString(p.wrap("    ", plainText(fmt.Sprintf("%s goroutine %d (%.0f %%: %s)", o.role(), h.Goroutine, h.Confidence*100, h.Why))))
 		}
+	}
+}
+
+// lines says who stands behind whom. A dump of a great many waiters is too large to draw for it.
+func (p *dumpPage) lines(r *dumpReport) {
+	if r.Goroutines > linesGoroutinesMax {
+		return
+	}
+	g := r.graph()
+	convoys := g.Convoys(lineMin)
+	if len(convoys) == 0 {
+		return
+	}
+	p.section("Lines")
+	for i := range convoys[:min(len(convoys), linesShown)] {
+		p.b.WriteString("  * " + strings.TrimLeft(p.wrap("    ", plainText(g.Sentence(&convoys[i]))), " "))
 	}
 }
 

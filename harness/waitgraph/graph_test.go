@@ -119,6 +119,10 @@ func TestConvoys(t *testing.T) {
 	if got, want := g.names(c.Heads), []string{"network"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("heads %v, want %v", got, want)
 	}
+	const want = "2 wait for A behind head; at the head: network; 4 more behind them, at B"
+	if got := g.Sentence(&c); got != want {
+		t.Errorf("sentence %q, want %q", got, want)
+	}
 	if c.Waiting != 2 || c.Total != 6 || len(c.Behind) != 1 || c.Behind[0].Waiting != 4 {
 		t.Errorf("%d waiting, %d in all, behind it %v", c.Waiting, c.Total, c.Behind)
 	}

@@ -11,6 +11,9 @@ import (
 // drawnMax is about how many cards a picture has at most.
 const drawnMax = 40
 
+// lineMin is how many waiters make a convoy worth a sentence.
+const lineMin = 3
+
 // Measures of text, in pixels and in letters.
 const (
 	padding      = 10
@@ -79,13 +82,18 @@ func (d *drawing) write(title string, whole *Graph) {
 	d.l = lay(d.g, heights)
 	width := max(pictureMin, d.l.width)
 	legend := d.legend(width)
-	height := headHeight + d.l.height + legendLine*len(legend) + margin
+	lines := d.convoys(whole, width)
+	head := headHeight + legendLine*len(lines)
+	height := head + d.l.height + legendLine*len(legend) + margin
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="wg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", width, height, width, height)
 	d.printf("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", escape(title), escape(whole.summary()), style)
 	d.printf(`<rect class="wg-page" width="%d" height="%d"/>`+"\n", width, height)
 	d.printf(`<text class="wg-head" x="%d" y="26">%s</text>`+"\n", margin, escape(wrapOne(title, (width-2*margin)/9)))
 	d.printf(`<text class="wg-sub" x="%d" y="46">%s</text>`+"\n", margin, escape(wrapOne(whole.summary(), (width-2*margin)/6)))
-	d.printf("<g transform=\"translate(0 %d)\">\n", headHeight)
+	for i, line := range lines {
+		d.printf(`<text class="wg-sub" x="%d" y="%d">%s</text>`+"\n", margin, 46+legendLine*(i+1)+2, escape(line))
+	}
+	d.printf("<g transform=\"translate(0 %d)\">\n", head)
 	for i := range d.g.Edges {
 		d.edge(i)
 	}
@@ -97,9 +105,18 @@ func (d *drawing) write(title string, whole *Graph) {
 	}
 	d.printf("</g>\n")
 	for i, line := range legend {
-		d.printf(`<text class="wg-sub" x="%d" y="%d">%s</text>`+"\n", margin, headHeight+d.l.height+legendLine*i+8, escape(line))
+		d.printf(`<text class="wg-sub" x="%d" y="%d">%s</text>`+"\n", margin, head+d.l.height+legendLine*i+8, escape(line))
 	}
 	d.printf("</svg>\n")
+}
+
+// convoys are lines of text about the largest convoy.
+func (d *drawing) convoys(whole *Graph, width int) []string {
+	all := whole.Convoys(lineMin)
+	if len(all) == 0 {
+		return nil
+	}
+	return wrap("Longest line: "+whole.Sentence(&all[0])+".", (width-2*margin)*10/66, 3)
 }
 
 // linked is the graph without nodes that neither need nor are needed: there is nothing to see of them.
