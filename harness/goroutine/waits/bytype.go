@@ -5,11 +5,17 @@ import "strings"
 // byType is how sure a holder is that was found by the type of its receiver only.
 const byType = 0.4
 
+// troublesMax bounds the pairs that are looked at.
+const troublesMax = 300
+
 // joinByType looks once more at locks that nobody near holds: one that waits
 // elsewhere inside a method of the same type as the method that wants the lock
 // is a likelier holder than none. Receivers, which would tell one value of the type from
 // another, are often not printed.
 func (z *analyzer) joinByType(troubles []trouble) []trouble {
+	if len(troubles) > troublesMax {
+		return troubles
+	}
 	var kept []trouble
 	gone := make([]bool, len(troubles))
 	for i := range troubles {

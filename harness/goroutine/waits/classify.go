@@ -136,7 +136,11 @@ func (z *analyzer) places(list []int32) int {
 // classifyLocks tells lock orders from locks that are held over another wait.
 func (z *analyzer) classifyLocks(s *sorted) (FindingClass, float64, string) {
 	if z.lockCycle(s) {
-		return ABBA, byReceiver, "each waits for a lock and is inside a method of the owner of the other's"
+		because := "each waits for a lock and is inside a method of the owner of the other's"
+		if i := z.sameOwner(s.locks); i >= 0 {
+			return ABBA, byOwner, because + "; " + z.mayHold(i)
+		}
+		return ABBA, byReceiver, because
 	}
 	held := func(list []int32) bool { return z.holdsOne(s.objects, list) }
 	switch others := slices.Concat(s.sends, s.receives, s.selects, s.pipes); {

@@ -56,6 +56,8 @@ type analyzer struct {
 	// marks and clusterOf are by fact; the latter is -1 for none.
 	marks     []flags
 	clusterOf []int32
+	// seen is a mark for each group, all false between two uses.
+	seen []bool
 	// waits are the program-ending waiters, live those that go on; both are
 	// indexes into facts, ascending.
 	waits, live []int32
@@ -73,7 +75,7 @@ type analyzer struct {
 }
 
 func newAnalyzer(a *Analysis, b *Builder) *analyzer {
-	z := &analyzer{a: a, b: b, facts: a.facts, marks: a.marks}
+	z := &analyzer{a: a, b: b, facts: a.facts, marks: a.marks, seen: make([]bool, len(b.groups))}
 	z.byID, z.clusterOf = make([]int32, len(z.facts)), make([]int32, len(z.facts))
 	for i := range z.facts {
 		z.byID[i], z.clusterOf[i] = int32(i), -1

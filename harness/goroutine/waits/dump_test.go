@@ -106,7 +106,8 @@ func TestLongStream(t *testing.T) {
 	}
 }
 
-// TestStaleWords checks that words the runtime marks as stale are no identity.
+// TestStaleWords checks that words the runtime marks as stale are no identity, and
+// that a cycle in which another may hold a lock is not taken for proven.
 func TestStaleWords(t *testing.T) {
 	lock := func(id, own, other string) string {
 		return block(id+" [sync.Mutex.Lock]", "main.main in goroutine 1", "internal/sync.(*Mutex).lockSlow("+own+")", "sync.(*Mutex).Lock(...)", "main.(*A).f("+own+"?)", "main.(*B).g("+other+")")
@@ -114,6 +115,10 @@ func TestStaleWords(t *testing.T) {
 	exact := mainWaits + lock("5", "0xc000001000", "0xc000002000") + lock("6", "0xc000002000", "0xc000001000")
 	if a := analyze(t, exact); a.Findings[0].Class != waits.ABBA || a.Findings[0].Confidence < 0.8 || a.Verdict.Outcome != waits.Deadlocked {
 		t.Errorf("exact words:\n%s", report(a))
+	}
+	reader := block("7 [IO wait]", "main.main in goroutine 1", "internal/poll.(*pollDesc).waitRead(...)", "net.(*conn).Read(0xc000250000)", "main.(*A).load(0xc000001000)")
+	if a := analyze(t, exact+reader); a.Verdict.Outcome == waits.Deadlocked {
+		t.Errorf("one that goes on may hold a lock of the cycle:\n%s", report(a))
 	}
 	stale := mainWaits + listener + lock("5", "0xc000001000", "0xc000002000?") + lock("6", "0xc000002000", "0xc000001000?")
 	if a := analyze(t, stale); a.Findings[0].Confidence >= 0.8 {

@@ -120,12 +120,17 @@ func (z *analyzer) allLeaked(members []int32) bool {
 	return true
 }
 
+// groupsOf lists the groups of the members, ascending.
 func (z *analyzer) groupsOf(members []int32) []int32 {
 	var groups []int32
 	for _, i := range members {
-		if g := z.facts[i].group; !slices.Contains(groups, g) {
+		if g := z.facts[i].group; !z.seen[g] {
+			z.seen[g] = true
 			groups = append(groups, g)
 		}
+	}
+	for _, g := range groups {
+		z.seen[g] = false
 	}
 	slices.Sort(groups)
 	return groups

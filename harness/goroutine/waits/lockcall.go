@@ -21,9 +21,14 @@ func (z *analyzer) lockHolder(c *cluster, s *sorted, confidence float64, because
 	}
 	if i := z.sameOwner(s.locks); i >= 0 {
 		z.hold(c, s, i, "it is inside a method of the type whose method wants the lock, and goes on")
-		return LockOverCall, byType, fmt.Sprintf("goroutine %d (%s) is inside a method of the type whose method wants the lock, and may hold it", z.facts[i].id, z.where(i))
+		return LockOverCall, byType, z.mayHold(i)
 	}
 	return DoubleLock, confidence, because
+}
+
+// mayHold says why i, which goes on, may hold a lock.
+func (z *analyzer) mayHold(i int32) string {
+	return fmt.Sprintf("goroutine %d (%s) is inside a method of the type whose method wants the lock, and may hold it", z.facts[i].id, z.where(i))
 }
 
 // hold notes i as the one who may hold the locks of the cluster.
