@@ -12,10 +12,20 @@ func decodeMemory() cause {
 				return fmt.Sprintf("The decode side's memory is full (decode_token_usage up to %s) and %s for room that does not come.",
 					num(r.gauges.stall[decodeKV].max), does(n, "request", "waits", "wait"))
 			}
-			return fmt.Sprintf("The decode side's memory is full (decode_token_usage up to %s): it works on %s at a time, and %s for room, which comes only as these end.",
+			text := fmt.Sprintf("The decode side's memory is full (decode_token_usage up to %s): it works on %s at a time, and %s for room, which comes only as these end.",
 				num(r.gauges.stall[decodeKV].max), count(int(r.gauges.recent[decodeRunning].mean+0.5), "request"), does(r.sum(fateDecodeWait, fateRetracted), "request", "waits", "wait"))
+			if n := r.gauges.grown(decodeRetracted); n >= stormMin {
+				text += fmt.Sprintf(" Running requests were taken out of the batch %s times in the stall to make room, and come back before any new one: more is admitted than fits.", num(n))
+			}
+			return text
 		},
 		next: func(r *reading) []string {
+			if r.memoryWaiters() == 0 && r.gauges.grown(decodeRetracted) >= stormMin {
+				return []string{
+					"fewer requests at once (--set pacer.slots), or more memory for them: each that is taken out of the batch loses its turn, and the time of the others",
+					"let decode keep more room for what its requests will still generate: --num-reserved-decode-tokens (servers.decode.reserve_tokens), or a higher schedule-conservativeness",
+				}
+			}
 			return []string{
 				"compare the longest prompt with the decode side's memory in tokens: does the head of the queue fit at all?",
 				"lower cuda-graph-max-bs or raise mem-fraction-static, and look at decode_token_usage again",
@@ -50,6 +60,9 @@ func judgeDecodeMemory(r *reading, j *judgement) {
 	default:
 		j.open(0.2, "decode_prealloc over half a minute: does its head ever fit?")
 		j.con("no request is seen to wait for it in vain")
+		if retracted >= stormMin {
+			j.notice("decode's memory is full, and running requests had to give it up %s times in the stall", num(retracted))
+		}
 	}
 	j.pro("%s", g.told(decodeKV))
 	j.pro("%s, and %s", g.recent[decodePrealloc].tell("decode_prealloc"), g.recent[prefillBootstrap].tell("prefill_bootstrap"))

@@ -26,6 +26,7 @@ func routerLost() cause {
 			return []string{
 				"--set policy.response_header=120s ends a request that gets no answer, and tries again",
 				"look in the router's log for what followed their start: " + few(r.atRouter().ids),
+				"search the engines' logs for the same ids: an engine that has answered them tells a lost answer from a lost request",
 				"send one request through the router by hand: if it is answered, only these are lost; if not, look at how the router finds and pairs its workers",
 				"stop all agents and look at router_in_flight and the open requests of its log again: with nobody asking, both must be 0",
 			}
