@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +103,9 @@ func judgeSilentStream(r *reading, j *judgement) {
 		return
 	case s.early == s.n:
 		j.open(0.5*r.share(s.n), "the router's log or the gauges, or a later capture: has the server finished them?")
+	case s.unseen == s.n && r.silentAtOnce() >= max(togetherMin, (2*s.n+2)/3):
+		j.open(0.5*r.share(s.n), "decode_tokens_total at the instant at which they stopped, and after: did the engine go on, or stop with them?")
+		j.con("%s within %s of each other: so do all streams of an engine that hangs, or of a connection that dies", fmt.Sprintf("%d of %d stopped", r.silentAtOnce(), s.n), secs(togetherFor))
 	default:
 		sure := 0.95*float64(s.gone) + 0.9*float64(s.n-s.gone-s.unseen) + 0.6*float64(s.unseen-s.early)
 		j.support(r.share(s.n) * sure / float64(s.n))
@@ -123,6 +128,19 @@ func judgeSilentStream(r *reading, j *judgement) {
 	if n := r.n[fateMoving]; n > 0 {
 		j.con("tokens arrive on %s", count(n, "other call"))
 	}
+}
+
+// silentAtOnce is how many of the silent streams stopped at one instant, of those that stopped so.
+func (r *reading) silentAtOnce() int {
+	var streams []*callReading
+	for i := range r.calls {
+		if c := &r.calls[i]; c.fate == fateSilent && !c.bytes {
+			streams = append(streams, c)
+		}
+	}
+	slices.SortStableFunc(streams, func(a, b *callReading) int { return cmp.Compare(a.lastSign(), b.lastSign()) })
+	from, to := largestGroup(streams)
+	return to - from
 }
 
 // silentServerSide adds what the servers say about silent streams.

@@ -81,7 +81,10 @@ func judgeSlowServer(r *reading, j *judgement) {
 	if r.atDecode()*2 >= r.sides.Sent {
 		j.layer = LayerDecode
 	}
-	switch {
+	dribbling := r.dribbling()
+	switch doubt := r.sum(fateOpen, fateUnanswered) + dribbling; {
+	case doubt > r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait)-dribbling && weight > 0:
+		j.open(min(score, 0.5), "decode_running and decode_tokens_total over half a minute: do the servers work on the calls that get nothing?")
 	case r.sum(fateMoving, fateServed) > 0 || r.sum(fateFresh, fatePrefill, fateDecodeWait) > 0 && r.counting():
 		j.support(score)
 		j.pro("nobody waits for a slot or a connection")

@@ -30,6 +30,7 @@ type holders struct {
 	weight float64 // sum of how surely each will finish
 	live   int     // those seen to be alive
 	moving int     // of these, those whose tokens arrive
+	unsure int     // those that may be alive, and may not
 }
 
 // holders looks at who holds a slot: by the semaphore if it is known, else by the calls' own word.
@@ -38,7 +39,7 @@ func (r *reading) holders() holders {
 	if r.pool.object == nil {
 		for i := range r.calls {
 			if r.calls[i].HoldsSlot {
-				h.add(&r.calls[i], r.counting())
+				h.add(r, &r.calls[i])
 			}
 		}
 		return h
@@ -61,13 +62,30 @@ func (r *reading) holders() holders {
 			continue
 		}
 		if c := calls[slotKey(who, byAgent)]; c != nil {
-			h.add(c, r.counting())
+			h.add(r, c)
 		} else if a := between[who.Name]; byAgent && a != nil && a.goesOn() {
 			h.weight++ // between two calls
 			h.live++
 		}
 	}
 	return h
+}
+
+// dribbles says whether so few tokens arrive on a stream that, with no gauge to tell more, its engine may
+// as well be about to stop.
+func (r *reading) dribbles(c *callReading) bool {
+	return c.fate == fateMoving && r.gauges.loaded == 0 && (c.quiet >= quietMin || c.gap.Seconds() > 1/crawlMax)
+}
+
+// dribbling counts such streams.
+func (r *reading) dribbling() int {
+	n := 0
+	for i := range r.calls {
+		if r.dribbles(&r.calls[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // goesOn says whether an agent between two calls will make the next one by itself.
@@ -77,18 +95,24 @@ func (a *agentReading) goesOn() bool {
 
 // add counts a call that holds a slot. One that was sent a moment ago is seen to be alive only if the
 // servers' counters move, and one that waits for its next attempt is not.
-func (h *holders) add(c *callReading, counting bool) {
+func (h *holders) add(r *reading, c *callReading) {
 	h.weight += c.fate.alive()
 	switch c.fate {
 	case fateMoving:
+		if r.dribbles(c) {
+			h.unsure++
+			return
+		}
 		h.moving++
 		h.live++
 	case fateServed, fatePrefill, fateDecodeWait:
 		h.live++
 	case fateFresh:
-		if counting {
+		if r.counting() {
 			h.live++
 		}
+	case fateOpen, fateUnanswered:
+		h.unsure++
 	}
 }
 
@@ -113,6 +137,9 @@ func judgeStarvation(r *reading, j *judgement) {
 		j.beside = areOfAll(h.live, p.inUse, "slot") + " held by calls that are alive"
 	}
 	switch {
+	case h.live > 0 && h.unsure > h.live:
+		j.open(min(score, 0.5), "the router's log or the gauges: are the requests of the calls that hold the other slots still worked on?")
+		j.con("of %s that hold a slot nothing shows whether the servers work on them", count(h.unsure, "call"))
 	case h.live > 0:
 		j.support(score)
 	case h.weight > 0:

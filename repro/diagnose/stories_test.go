@@ -50,8 +50,15 @@ func stories() []story {
 				set(func(ev *harness.Evidence) { ev.Router, ev.Setup.HasRouterLog = nil, false }).gauges(0, 0).done()
 		}, nil, Wedged, LayerStream, CauseSilentStream},
 		{"silent-stream-no-server-evidence", func() *harness.Evidence {
-			return blind(stallOf("silent-stream-3", 30, 16, 900*s, 60*s).silent(16, 300*s, 200*s).slot(14, 60*s)).done()
+			b := stallOf("silent-stream-3", 30, 16, 900*s, 60*s)
+			for i := range 8 { // each stops where it stops
+				b.silent(2, 300*s, 200*s+time.Duration(10*i)*s)
+			}
+			return blind(b.slot(14, 60*s)).done()
 		}, nil, Wedged, LayerStream, CauseSilentStream},
+		{"silent-at-once-no-server-evidence", func() *harness.Evidence {
+			return blind(stallOf("silent-stream-9", 30, 16, 900*s, 60*s).silent(16, 300*s, 200*s).slot(14, 60*s)).done()
+		}, nil, Slow, LayerStream, CauseUnknown},
 		{"decode-serialized", serializedEvidence, nil, Starved, LayerDecode, CauseDecodeSerialized},
 		{"decode-serialized-prealloc", func() *harness.Evidence {
 			return stallOf("decode-serialized-2", 30, 16, 300*s, 60*s).stream(1, 20*s, 0).headers(15, 280*s).slot(14, 60*s).
