@@ -65,7 +65,7 @@ Requests with the same body count as one that is sent again. Evidence is capture
 harness that is wedged, deadlocked or storming at --give-up times is ended, and so is one that has also sent
 nothing for --idle-after of the machine's clock: SIGTERM to its process group, SIGKILL after 5 s. One whose
 requests are slow, or starved by others that are alive, goes on. Nothing of the process group is left running,
-however exec ends; Ctrl-C is passed on.
+however exec ends, nor of what has left it where there is a /proc to find it in; Ctrl-C is passed on.
 
 With --pprof each capture has the goroutines of a Go harness that serves net/http/pprof. With --quit a Go
 harness that wedge ends is ended by SIGQUIT, and what it then writes is read and not shown.

@@ -165,6 +165,7 @@ func (p *page) requests(r *guest.Result) {
 		})
 		p.b.WriteString(p.dimmed(p.wrap("  ", gaugesLine(v))))
 	}
+	p.sides(&v.Sides)
 	if len(r.Episodes) > 1 {
 		p.section(fmt.Sprintf("%d stalls", r.Stalls))
 		p.table(func(t *tabwriter.Writer) {

@@ -34,13 +34,14 @@ type child struct {
 	stderr *pump // the same
 	ended  chan struct{}
 	grace  time.Duration // how long it may take to end
+	mark   string        // a line of its environment that nobody else has
 
 	stopping sync.Mutex // held by who ends the group
 }
 
-// start starts the harness. The error is an *repro.InputError if it cannot be started.
-func start(o *Options, env []string) (*child, error) {
-	c := &child{cmd: exec.Command(o.Command[0], o.Command[1:]...), ended: make(chan struct{}), grace: o.Grace}
+// start starts the harness, in whose environment mark is a line that nobody else has. The error is an *repro.InputError if it cannot be started.
+func start(o *Options, env []string, mark string) (*child, error) {
+	c := &child{cmd: exec.Command(o.Command[0], o.Command[1:]...), ended: make(chan struct{}), grace: o.Grace, mark: mark}
 	c.cmd.Dir, c.cmd.Env = o.Dir, env
 	ownGroup(c.cmd)
 	given, err := c.connect(o)
@@ -138,8 +139,15 @@ func (c *child) exited() bool {
 // interrupt passes a Ctrl-C on.
 func (c *child) interrupt() { signalGroup(c.cmd, os.Interrupt) }
 
+// kill kills all that there is of it, and waits for nothing.
+func (c *child) kill() {
+	killGroup(c.cmd)
+	killAll(straysOf(c.mark))
+}
+
 // end ends the process group, whether the harness itself lives or not: kindly first, and then
-// by force. It returns when nothing is left of it, or nothing more can be done.
+// by force; and then what has left the group, as far as it can be found. It returns when nothing is left of
+// it, or nothing more can be done.
 func (c *child) end() {
 	c.stopping.Lock()
 	defer c.stopping.Unlock()
@@ -147,22 +155,31 @@ func (c *child) end() {
 		killGroup(c.cmd)
 		c.gone(killWithin)
 	}
+	if strays := straysOf(c.mark); len(strays) > 0 {
+		terminateAll(strays)
+		if !poll(c.grace, func() bool { return len(straysOf(c.mark)) == 0 }) {
+			killAll(straysOf(c.mark))
+		}
+	}
 	c.stdout.end(pipeGrace)
 	c.stderr.end(pipeGrace)
 }
 
 // gone waits until the group is empty, and says whether it is.
 func (c *child) gone(within time.Duration) bool {
+	return poll(within, func() bool { return c.exited() && groupEmpty(c.cmd) })
+}
+
+// poll waits until something holds that only a look can tell, and says whether it does.
+func poll(within time.Duration, holds func() bool) bool {
 	deadline := time.Now().Add(within)
-	for poll := groupPoll; ; poll = min(2*poll, groupPollMax) {
-		if c.exited() && groupEmpty(c.cmd) {
-			return true
-		}
+	for pause := groupPoll; !holds(); pause = min(2*pause, groupPollMax) {
 		if time.Now().After(deadline) {
 			return false
 		}
-		time.Sleep(poll)
+		time.Sleep(pause)
 	}
+	return true
 }
 
 // status says how the harness ended, once it has: its exit code, or -1 and the signal that ended it.

@@ -20,4 +20,10 @@ func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
 
 func quitProcess(*exec.Cmd) error { return errors.New("there is no SIGQUIT here") }
 
+func straysOf(string) []int { return nil }
+
+func terminateAll([]int) {}
+
+func killAll([]int) {}
+
 func groupEmpty(*exec.Cmd) bool { return true }

@@ -44,15 +44,62 @@ func onlyZombies(group string) bool {
 		return false
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has just ended
-		}
-		// pid (name) state parent group …, with anything in the name.
-		_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ")
-		if f := strings.Fields(rest); len(f) > 2 && f[2] == group && f[0] != "Z" && f[0] != "X" {
+		if state, of := stateOf(file); of == group && state != "Z" && state != "X" {
 			return false
 		}
 	}
 	return true
+}
+
+// stateOf reads the state and the group of a process that is there still.
+func stateOf(file string) (state, group string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", ""
+	}
+	// pid (name) state parent group …, with anything in the name.
+	if f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])); len(f) > 2 {
+		return f[0], f[2]
+	}
+	return "", ""
+}
+
+// straysOf finds the processes that have a line in the environment that they were started with, where
+// there is a /proc: those that a harness has started and that have left its group.
+func straysOf(mark string) []int {
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil || !hasLine(text, mark) {
+			continue // somebody else's, or it has just ended
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// hasLine says whether an environment has a variable with a value.
+func hasLine(environ []byte, line string) bool {
+	for one := range bytes.SplitSeq(environ, []byte{0}) {
+		if string(one) == line {
+			return true
+		}
+	}
+	return false
+}
+
+func terminateAll(pids []int) { signalAll(pids, syscall.SIGTERM) }
+
+func killAll(pids []int) { signalAll(pids, syscall.SIGKILL) }
+
+func signalAll(pids []int, s syscall.Signal) {
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, s) // it may have ended
+	}
 }

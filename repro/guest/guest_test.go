@@ -152,6 +152,7 @@ func TestOddHarnesses(t *testing.T) {
 		{"never sends a request", "exec sleep 1000", diagnose.Wedged, diagnose.Wedged, true, -1, ""},
 		{"ignores SIGTERM", "trap '' TERM; while :; do sleep 1000; done", diagnose.Wedged, diagnose.Wedged, true, -1, ""},
 		{"leaves a child that holds its standard error", "sleep 1000 & echo left", diagnose.Completed, diagnose.Completed, false, 0, "left\n"},
+		{"leaves a child in a group of its own", "setsid sh -c 'echo $$ > PID; exec sleep 1000' & while ! [ -s PID ]; do sleep 0.01; done; echo left", diagnose.Completed, diagnose.Completed, false, 0, "left\n"},
 		{"writes a lot", "head -c 20000000 /dev/zero | tr '\\0' x; echo; echo end", diagnose.Completed, diagnose.Completed, false, 0, "x\nend\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -162,7 +163,12 @@ func TestOddHarnesses(t *testing.T) {
 				o.IdleAfter = 100 * time.Millisecond
 			}
 			pid := filepath.Join(t.TempDir(), "pid")
-			o.Command = []string{"sh", "-c", "echo $$ > " + pid + "; " + c.script}
+			if !strings.Contains(c.script, "PID") {
+				c.script = "echo $$ > PID; " + c.script
+			} else if _, err := os.Stat("/proc/self/environ"); err != nil {
+				t.Skip("nothing tells here what a program has started")
+			}
+			o.Command = []string{"sh", "-c", strings.ReplaceAll(c.script, "PID", pid)}
 			p := play(t, s, o)
 			v := &p.Verdict
 			if v.Outcome != c.outcome || v.FinalOutcome != c.final || p.Stalled != c.stalled || p.Child.ExitCode != c.code {

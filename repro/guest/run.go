@@ -206,13 +206,13 @@ func (g *session) startChild(ctx context.Context) error {
 		return fmt.Errorf("guest: %w", err)
 	}
 	g.began = time.Now()
-	c, err := start(&g.o, g.environment())
+	c, err := start(&g.o, g.environment(), "WEDGE_BASE_URL="+g.served.BaseURL)
 	if err != nil {
 		return err
 	}
 	g.child = c
 	if g.o.Running != nil {
-		g.o.Running(func() { killGroup(c.cmd) })
+		g.o.Running(c.kill)
 	}
 	g.table.begin(g.o.Command[0])
 	if g.o.Watch != nil {
