@@ -35,6 +35,13 @@ func TestDecidingObservation(t *testing.T) {
 		{"silent-stream-no-server-evidence", "they have not been quiet for long", func(ev *harness.Evidence) {
 			eachStream(ev, func(c *pacer.CallState) { c.LastToken = ev.At.Add(-30 * time.Second) })
 		}, Open},
+		{"transfer-hang", "prefill has sent nothing", func(ev *harness.Evidence) { setGauge(ev, harness.GaugePrefillInflight, 0) }, Refuted},
+		{"transfer-hang", "most is not computed yet", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeTransfer, 40) }, Refuted},
+		{"transfer-hang", "the decode side is full", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeKV, 0.99) }, Refuted},
+		{"transfer-hang", "prefill_inflight", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugePrefillInflight) }, Open},
+		{"prefill-hang", "prefill has done all", func(ev *harness.Evidence) { setGauge(ev, harness.GaugePrefillInflight, 15) }, Refuted},
+		{"prefill-hang", "prefill_tokens_total", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugePrefillTokens) }, Open},
+		{"prefill-hang", "the decode side is full", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeKV, 0.99) }, Refuted},
 		{"decode-serialized", "decode_running", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugeDecodeRunning) }, Open},
 		{"decode-serialized", "the batch was larger once", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeRunning, 16) }, Refuted},
 		{"decode-serialized", "nobody waits to join", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeQueue, 0) }, Refuted},
