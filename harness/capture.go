@@ -56,7 +56,7 @@ func (f *Fleet) fill(e *Evidence) *dump {
 		e.DumpErr = err.Error()
 		return nil
 	}
-	f.dumped, e.Goroutines = d.all, d.view
+	f.dumped, e.Goroutines = d.stacks, d.view
 	return d
 }
 

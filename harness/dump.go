@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"example.com/wedge/harness/goroutine"
+	"example.com/wedge/harness/goroutine/waits"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 )
@@ -23,12 +24,20 @@ type dump struct {
 	profile []byte // for go tool pprof; nil if not asked for
 	leaks   []byte // likewise, of goroutines that are blocked for good; nil also if the runtime cannot tell
 	view    *GoroutineView
-	all     *goroutine.Dump
+	stacks  *stacks
+}
+
+// stacks is what is kept of a dump for the next one to be compared with.
+type stacks struct {
+	all   *goroutine.Dump
+	waits *waits.Analysis // nil in virtual time: the goroutines are the kernel's coroutines
+	at    sim.Instant
 }
 
 // take takes a dump and compares it with the one before, which may be nil. Profiles are only taken if
 // somebody will read them.
-func (d *dumper) take(before *goroutine.Dump, withProfiles bool) (*dump, error) {
+func (d *dumper) take(before *stacks, withProfiles bool) (*dump, error) {
+	now := &stacks{at: d.w.Now()}
 	d.w.RefreshLabels()
 	text, truncated := d.capturer.Text()
 	out := &dump{text: text}
@@ -41,7 +50,11 @@ func (d *dumper) take(before *goroutine.Dump, withProfiles bool) (*dump, error) 
 	if err != nil {
 		return nil, fmt.Errorf("harness: goroutine dump: %w", err)
 	}
-	out.all, out.view = all, viewOf(all, before)
+	now.all = all
+	if !d.w.Virtual() {
+		now.waits = waits.Analyze(all)
+	}
+	out.stacks, out.view = now, viewOf(now, before)
 	out.view.Truncated = truncated
 	return out, nil
 }
@@ -63,7 +76,8 @@ func (d *dump) takeProfiles() error {
 const chatFunc = "pacer.(*Pacer).Chat"
 
 // viewOf counts what the dump says about the agents.
-func viewOf(all, before *goroutine.Dump) *GoroutineView {
+func viewOf(now, before *stacks) *GoroutineView {
+	all := now.all
 	v := &GoroutineView{Total: len(all.Goroutines), ByStage: []StageCount{}, SameStack: -1}
 	var byStage [pacer.StageCount]int
 	for i := range all.Goroutines {
@@ -85,11 +99,12 @@ func viewOf(all, before *goroutine.Dump) *GoroutineView {
 			v.ByStage = append(v.ByStage, StageCount{Stage: pacer.Stage(stage).String(), Count: n})
 		}
 	}
+	v.Waits = waitsOf(now, before)
 	if before == nil {
 		return v
 	}
 	v.SameStack = 0
-	for _, still := range goroutine.Compare(before, all, agentAndCall).Still {
+	for _, still := range goroutine.Compare(before.all, all, agentAndCall).Still {
 		v.SameStack += len(still.After)
 	}
 	return v

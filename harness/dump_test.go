@@ -35,10 +35,14 @@ func TestDump(t *testing.T) {
 			}
 			want := GoroutineView{
 				Total: e.Goroutines.Total, Labelled: 3, InChat: 3, SameStack: same,
-				ByStage: []StageCount{{"slot", 1}, {"stream", 2}},
+				ByStage: []StageCount{{"slot", 1}, {"stream", 2}}, Waits: e.Goroutines.Waits,
 			}
 			if !reflect.DeepEqual(*e.Goroutines, want) || want.Total < 5 {
 				t.Errorf("capture %d: %+v, want %+v", e.Capture, *e.Goroutines, want)
+			}
+			checkWaits(t, w, e)
+			if back, err := ReadEvidence(os.DirFS(c.dir), ep.Dir, e.Capture); err != nil || !reflect.DeepEqual(back.Goroutines, e.Goroutines) {
+				t.Errorf("capture %d was read back as %+v, %v", e.Capture, back, err)
 			}
 		}
 		for _, name := range []string{"goroutines-1.txt", "goroutines-2.txt", "goroutines.txt"} {
@@ -57,6 +61,19 @@ func TestDump(t *testing.T) {
 			t.Errorf("the runtime has a profile of leaks: %v; its file: %v", has, err)
 		}
 	})
+}
+
+// checkWaits looks at what the goroutines are said to wait for: nothing in virtual time, and on the wall no
+// deadlock, since calls go on.
+func checkWaits(t *testing.T, w sim.World, e *Evidence) {
+	t.Helper()
+	v := e.Goroutines.Waits
+	switch {
+	case w.Virtual() != (v == nil):
+		t.Errorf("capture %d: virtual %v, waits %+v", e.Capture, w.Virtual(), v)
+	case v != nil && (v.Outcome == "deadlocked" || v.Outcome == "" || v.Reason == "" || (v.Over > 0) != (e.Capture > 1)):
+		t.Errorf("capture %d: waits %+v", e.Capture, v)
+	}
 }
 
 // checkDumpText looks at the labels of each agent's goroutine. On the wall nobody knows which agents
@@ -102,7 +119,7 @@ func TestDumpOfAnotherCall(t *testing.T) {
 		return d
 	}
 	before, after := dump("c1", "c1", "c1"), dump("c1", "c2", "c1")
-	got := *viewOf(after, before)
+	got := *viewOf(&stacks{all: after}, &stacks{all: before})
 	want := GoroutineView{Total: 4, Labelled: 3, InChat: 3, SameStack: 2, ByStage: []StageCount{{"stream", 3}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -242,6 +242,7 @@ type GoroutineView struct {
 	ByStage   []StageCount `json:"by_stage"`            // labelled, by their stage, in the order of the stages
 	SameStack int          `json:"same_stack"`          // labelled, with the stack and call they had at the capture before; -1: no capture before
 	Truncated bool         `json:"truncated,omitempty"` // the dump was too large (over 1 GiB) and ends early
+	Waits     *WaitsView   `json:"waits,omitempty"`     // nil: in virtual time no goroutine's stack tells what it waits for
 }
 
 // StageCount counts goroutines in a stage.

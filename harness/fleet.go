@@ -9,7 +9,6 @@ import (
 
 	"example.com/wedge/agents"
 	"example.com/wedge/harness/bundle"
-	"example.com/wedge/harness/goroutine"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/harness/waitgraph"
 	"example.com/wedge/pacer"
@@ -79,7 +78,7 @@ type Fleet struct {
 	capturing *sim.Semaphore
 	dumper    dumper
 	episodes  []*Episode
-	dumped    *goroutine.Dump // of the latest capture of the open episode
+	dumped    *stacks // of the latest capture of the open episode
 
 	// Guarded by the monitor.
 	why      Reason

@@ -138,7 +138,7 @@ func (m *Movement) judge(after *Analysis, still map[int64]bool) {
 	v.Missing = slices.DeleteFunc(slices.Clone(v.Missing), func(s string) bool { return s == secondDump })
 	v.Next = slices.DeleteFunc(v.Next, func(s string) bool { return s == nextDump })
 	if root != nil {
-		read := "read " + strings.Join(after.placesOf(root), ", ")
+		read := "read " + strings.Join(after.Places(root), ", ")
 		if !slices.Contains(v.Next, read) {
 			v.Next = append(v.Next, read)
 		}

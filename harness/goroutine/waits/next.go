@@ -81,15 +81,15 @@ func (z *analyzer) addNext(v *Verdict) {
 
 // placesToRead says which places in the source to look at first.
 func (z *analyzer) placesToRead(f *Finding) []string {
-	places := z.a.placesOf(f)
+	places := z.a.Places(f)
 	if len(places) == 0 {
 		return nil
 	}
 	return []string{"read " + strings.Join(places, ", ")}
 }
 
-// placesOf lists the places where the members of a finding are, the first few.
-func (a *Analysis) placesOf(f *Finding) []string {
+// Places lists the places in the source where the members of a finding are, the first few.
+func (a *Analysis) Places(f *Finding) []string {
 	members := map[int64]bool{}
 	for _, id := range f.Members {
 		members[id] = true

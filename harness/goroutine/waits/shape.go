@@ -87,6 +87,10 @@ func (s *shape) byFrames(g *goroutine.Goroutine) {
 		s.class, s.waits = Runtime, "work of the runtime"
 		return
 	}
+	if isWatch(g) {
+		s.class, s.waits = Runtime, "nothing of the program: it watches"
+		return
+	}
 	for i := range g.Frames {
 		for k := range rules {
 			if r := &rules[k]; r.matches(g, i, s.place) {
