@@ -77,11 +77,21 @@ func (z *analyzer) sameType(groups, others []int32) bool {
 			continue
 		}
 		for _, o := range others {
-			for k := range z.b.groups[o].frames {
-				if receiverType(z.b.groups[o].frames[k].Func) == owner {
-					return true
-				}
+			if z.b.groups[o].isInside(owner) {
+				return true
 			}
+		}
+	}
+	return false
+}
+
+// isInside reports whether a method of the type is on the stack. A closure that the go
+// statement started does not count: the method that made it may be over.
+func (g *group) isInside(owner string) bool {
+	for k := range g.frames {
+		name := g.frames[k].Func
+		if receiverType(name) == owner && !(strings.Contains(name, ".func") && isEntry(g.frames[k+1:])) {
+			return true
 		}
 	}
 	return false

@@ -152,6 +152,8 @@ func (z *analyzer) classifyLocks(s *sorted) (FindingClass, float64, string) {
 		return LockOverWait, byReceiver, "the one at the WaitGroup is inside a method of the lock's owner"
 	case held(s.joins):
 		return LockOverChannel, byReceiver, "the one that waits for the others is inside a method of the lock's owner"
+	case z.hasLiveHolder(s.objects):
+		return DoubleLock, byElimination, "" // lockHolder says more
 	case len(s.conds) > 0:
 		z.eliminate(s.objects, s.conds)
 		return LockOverCond, byElimination, "nobody else is left to hold the lock"

@@ -70,6 +70,8 @@ type analyzer struct {
 	// wild is one that goes on and is near no cluster, so that it may wake
 	// anybody; -1 for none.
 	wild int32
+	// handed are the addresses of locks that somebody was just given.
+	handed map[uint64]bool
 	// companions has what a HTTP/2 caller waits for, by the goroutine that serves it.
 	companions map[int32]FindingClass
 }

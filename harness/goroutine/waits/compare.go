@@ -124,7 +124,7 @@ func (m *Movement) judge(after *Analysis, still map[int64]bool) {
 			v.Outcome = Slow
 		}
 	case root == nil:
-		m.judgeNoRoot(&v, after)
+		m.judgeNoRoot(&v, after, still)
 	case (root.Class == ABBA && root.Confidence >= byReceiver) || (isCycle(root.Class) && after.allStuck(root)):
 		v.Outcome, v.Decided = Deadlocked, "locks"
 		if isSlot(root.Class) {
@@ -169,12 +169,24 @@ func (m *Movement) rootStill(after *Analysis, still map[int64]bool) *Finding {
 	return nil
 }
 
-func (m *Movement) judgeNoRoot(v *Verdict, after *Analysis) {
+// judgeNoRoot is for dumps in which no trouble stayed. Those that stayed at a
+// place all the same may be busy there, or not: findings have the waits of which a
+// dump shows more.
+func (m *Movement) judgeNoRoot(v *Verdict, after *Analysis, still map[int64]bool) {
 	v.Decided = "movement"
+	place, count := after.mostStill(still)
+	handed := handedOn(after, still)
 	switch {
-	case len(after.Findings) > 0:
+	case handed > 0:
 		v.Outcome = Slow
-		v.Reason = "those that wait are not the same as before, so they come on: " + after.Findings[0].Text
+		v.Reason = fmt.Sprintf("%d of %d came on, so what they wait for is handed on: %s", handed, len(after.Findings[0].Members), after.Findings[0].Text)
+	case m.Peers > 0 && 2*m.PeersStill < m.Peers:
+		v.Outcome = Slow
+		v.Reason = fmt.Sprintf("of %d calls to the outside %d came on", m.Peers, m.Peers-m.PeersStill)
+	case count > 0:
+		v.Outcome = Unknown
+		v.Reason = fmt.Sprintf("%d goroutines stayed in waits that others have to end, most of them, %d, %s", len(m.Stuck), count, place)
+		v.Next = append(v.Next, "take a third dump, or look at a counter of progress: a loop can be met twice at the same line")
 	case m.Moved+m.Gone+m.New > 0:
 		v.Outcome = Slow
 		v.Reason = "the program goes on"
@@ -182,6 +194,46 @@ func (m *Movement) judgeNoRoot(v *Verdict, after *Analysis) {
 		v.Outcome = Idle
 		v.Reason = "nothing moves, and nobody waits for anybody but for work"
 	}
+}
+
+// handedOn counts the members of the first finding that came on, if it is about
+// something that one after the other gets: a lock, slots.
+func handedOn(after *Analysis, still map[int64]bool) int {
+	if len(after.Findings) == 0 {
+		return 0
+	}
+	f := &after.Findings[0]
+	if !isSlot(f.Class) && f.Class != LockOverCall && f.Class != DoubleLock {
+		return 0
+	}
+	n := 0
+	for _, id := range f.Members {
+		if !still[id] {
+			n++
+		}
+	}
+	return n
+}
+
+// mostStill is the wait at which most of those stayed who wait for others or the
+// outside.
+func (a *Analysis) mostStill(still map[int64]bool) (place string, count int) {
+	for i := range a.Groups {
+		g := &a.Groups[i]
+		if g.Class != ProgramEnding && g.Class != PeerEnding {
+			continue
+		}
+		n := 0
+		for _, id := range g.IDs {
+			if still[id] {
+				n++
+			}
+		}
+		if n > count {
+			place, count = fmt.Sprintf("for %s at %s", g.Waits, g.Place), n
+		}
+	}
+	return place, count
 }
 
 // longMinutes is from when on the header's minutes, which may be late or early by

@@ -66,6 +66,12 @@ func TestByHand(t *testing.T) {
 		{"pgx pool and nobody has a connection", mainWaits + puddle("5") + puddle("6"), waits.SlotExhausted, waits.Unknown, "slot"},
 		{"anthropic stream without events", mainWaits + listener + anthropic, waits.StreamStall, waits.Unknown, "stream"},
 		{"openai client between attempts", mainWaits + listener + backoff, "", waits.Unknown, "backoff"},
+		{"a semaphore of its own, by name", mainWaits + block("5 [select]", "main.main in goroutine 1", "main.(*gate).AcquireSlot(0xc000100000)", "main.(*Client).Call(0xc000110000)", "main.agent()") +
+			block("6 [IO wait]", "main.main in goroutine 1", "internal/poll.(*pollDesc).waitRead(...)", "net.(*conn).Read(0xc000250000)", "main.(*Client).Call(0xc000110000)", "main.agent()"), waits.SlotExhausted, waits.Starved, "slot"},
+		{"two semaphores in two orders", mainWaits + block("5 [select]", "main.main in goroutine 1", "golang.org/x/sync/semaphore.(*Weighted).Acquire(0xc000100000)", "main.index()", "main.first()") +
+			block("6 [select]", "main.main in goroutine 1", "golang.org/x/sync/semaphore.(*Weighted).Acquire(0xc000200000)", "main.render()", "main.second()"), waits.ABBA, waits.Deadlocked, "slot"},
+		{"a lock that is handed on", mainWaits + block("5 [sync.Mutex.Lock]", "main.main in goroutine 1", "internal/sync.(*Mutex).lockSlow(0xc000100000)", "main.(*T).get(0xc000100000)") +
+			block("6 [runnable]", "main.main in goroutine 1", "internal/sync.(*Mutex).lockSlow(0xc000100000)", "main.(*T).get(0xc000100000)"), "", waits.Unknown, ""},
 		{"AB-BA in Go 1.12", old, waits.ABBA, waits.Deadlocked, ""},
 		{"the runtime says it", "fatal error: all goroutines are asleep - deadlock!\n\n" + block("1 [chan receive]", "", "main.main()"), waits.RecvNoSender, waits.Deadlocked, ""},
 		{"nothing", "", "", waits.Unknown, ""},

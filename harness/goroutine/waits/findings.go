@@ -42,6 +42,9 @@ func (z *analyzer) findClusters() {
 		if class == DoubleLock {
 			class, confidence, because = z.lockHolder(c, &s, confidence, because)
 		}
+		if class == LockOverCall && z.takesDump(c.holder) || !certain && z.isHandedOn(s.objects) {
+			continue
+		}
 		groups := z.groupsOf(c.members)
 		key := string(class)
 		for _, g := range groups {
@@ -108,6 +111,27 @@ func (z *analyzer) isOrdinary(class FindingClass) bool {
 // what is sent is only busy.
 func (z *analyzer) isOrdinaryNear(class FindingClass, c *cluster) bool {
 	return class == SendNoReceiver && len(c.live) > 0
+}
+
+// isHandedOn reports whether one who waited for one of the locks is about to run:
+// it was just given the lock, which then is contended and moves.
+func (z *analyzer) isHandedOn(locks []int32) bool {
+	if z.handed == nil {
+		z.handed = map[uint64]bool{}
+		for _, i := range z.live {
+			if o := z.facts[i].object; o != 0 && z.class(i) == Running {
+				z.handed[o] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(locks, func(o int32) bool { return z.handed[z.a.Objects[o].Address] })
+}
+
+// takesDump reports whether the goroutine runs since it takes the dump: those who
+// wait for a lock of its go on when it has.
+func (z *analyzer) takesDump(i int32) bool {
+	role := z.shape(i).role
+	return role == dumper || role == observer
 }
 
 // allLeaked reports whether the runtime marked all of them as leaked.
@@ -207,7 +231,7 @@ const partsMax = 5
 // explain has the words for each class.
 var explain = map[FindingClass]string{
 	DoubleLock:       "a lock is taken again by its holder, or was never given back",
-	ABBA:             "locks are taken in different orders",
+	ABBA:             "locks or slots are taken in different orders",
 	RWRecursive:      "a read lock is taken twice and a writer waits in between",
 	LockOverChannel:  "a lock is held by one that waits for a channel",
 	LockOverWait:     "a lock is held by one that waits for a WaitGroup",

@@ -1,6 +1,9 @@
 package waits
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // lockHolder looks among those that go on, or are at rest, for the holder of a
 // lock that nobody in the cluster holds. It returns DoubleLock if there is none.
@@ -61,25 +64,32 @@ func (z *analyzer) sharesFunc(i int32, others []int32) bool {
 // sameOwner finds one that goes on inside a method of the type whose method
 // waits for a lock, -1 for none.
 func (z *analyzer) sameOwner(locks []int32) int32 {
-	owners := map[string]bool{}
+	var owners []string
 	for _, k := range locks {
 		g := z.b.groups[z.facts[k].group]
 		if p := g.shape.place; p >= 0 {
-			if t := receiverType(g.frames[p].Func); t != "" {
-				owners[t] = true
+			if t := receiverType(g.frames[p].Func); t != "" && !slices.Contains(owners, t) {
+				owners = append(owners, t)
 			}
 		}
 	}
-	if len(owners) == 0 {
-		return -1
-	}
 	for _, i := range z.live {
-		g := z.b.groups[z.facts[i].group]
-		for f := range g.frames {
-			if owners[receiverType(g.frames[f].Func)] {
-				return i
-			}
+		if g := z.b.groups[z.facts[i].group]; slices.ContainsFunc(owners, g.isInside) {
+			return i
 		}
 	}
 	return -1
+}
+
+// hasLiveHolder reports whether one that goes on is inside a method of the owner of
+// one of the locks.
+func (z *analyzer) hasLiveHolder(objects []int32) bool {
+	for _, o := range objects {
+		for _, h := range z.a.Objects[o].Holders {
+			if i, ok := z.find(h.Goroutine); ok && h.Confidence >= byReceiver && z.goesOn(i) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -38,6 +38,7 @@ var rules = []rule{
 	// Those that take the dump, or end the program.
 	{call: "runtime/pprof.writeGoroutineStacks", under: "net/http.serverHandler.ServeHTTP", class: Running, waits: "nothing: it answers the request for this dump", role: observer},
 	{call: "runtime/pprof.writeGoroutine", under: "net/http.serverHandler.ServeHTTP", class: Running, waits: "nothing: it answers the request for this dump", role: observer},
+	{call: "harness/goroutine.(*Capturer).Text", class: Running, waits: "nothing: it takes the dump", role: dumper},
 	{call: "runtime.Stack", class: Running, waits: "nothing: it takes the dump", role: dumper},
 	{call: "pprof.writeGoroutineStacks", class: Running, waits: "nothing: it takes the dump", role: dumper},
 	{call: "runtime/pprof.writeRuntimeProfile", class: Running, waits: "nothing: it takes the dump", role: dumper},
@@ -138,6 +139,15 @@ var rules = []rule{
 	{call: "testing.tRunner.func1", class: ProgramEnding, kind: Channel, waits: "parallel tests to end", role: joiner},
 	{call: "testing.(*testState).waitParallel", class: ProgramEnding, kind: Semaphore, waits: "its turn among parallel tests", role: slot},
 	{call: "testing.(*testContext).waitParallel", class: ProgramEnding, kind: Semaphore, waits: "its turn among parallel tests", role: slot},
+	{call: "harness/sim.(*Semaphore).Acquire", class: ProgramEnding, kind: Semaphore, waits: "a slot of a semaphore", role: slot, addressed: true},
+	{call: "harness/sim.(*Mutex).Lock", class: ProgramEnding, kind: Mutex, waits: "a mutex", addressed: true},
+	{call: "harness/sim.(*Process).Wait", class: ProgramEnding, kind: WaitGroup, waits: "a process to end", addressed: true},
+	{call: "harness/sim.(*Cond).WaitLocked", class: ProgramEnding, kind: Cond, waits: "a condition", addressed: true},
+	{call: "harness/sim.(*Latch).Wait", class: ProgramEnding, kind: Cond, waits: "a latch to open", addressed: true},
+	{call: "harness/sim.(*Queue[...]).Get", class: ProgramEnding, kind: Channel, waits: "an item of a queue", addressed: true},
+	{call: "harness/sim.(*Wall).Sleep", class: SelfEnding, kind: Timer, waits: "a sleep to end"},
+	{call: "harness/sim.(*Wall).Run", class: ProgramEnding, kind: WaitGroup, waits: "the processes of a world to end", role: joiner},
+	{call: "harness/sim.(*Wall).Run.func2", class: AtRest, waits: "the end of a context"},
 	{call: "sync.(*Once).doSlow", state: "sync.Mutex.Lock", class: ProgramEnding, kind: Once, waits: "the function of a sync.Once to return", addressed: true, inmost: true},
 }
 
@@ -177,7 +187,7 @@ func hasHandler(frames []goroutine.Frame) bool {
 }
 
 // pools are the packages that hand out slots and connections.
-var pools = []string{"golang.org/x/sync/errgroup.", "database/sql.", "net/http.", "golang.org/x/net/http2.", "github.com/jackc/"}
+var pools = []string{"example.com/wedge/harness/sim.", "golang.org/x/sync/errgroup.", "database/sql.", "net/http.", "golang.org/x/net/http2.", "github.com/jackc/"}
 
 // isPool reports whether a function belongs to one.
 func isPool(name string) bool {

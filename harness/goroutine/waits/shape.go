@@ -10,6 +10,7 @@ import (
 
 // A shape is what a stack says of the wait of all goroutines that have it.
 type shape struct {
+	state string
 	class Class
 	stage string
 	kind  ObjectKind
@@ -48,17 +49,19 @@ const (
 
 // shapeOf reads the stack of a group by one of its goroutines.
 func shapeOf(g *goroutine.Goroutine) shape {
-	s := shape{class: Unclear, place: -1, address: -1}
+	s := shape{state: stateOf(g), class: Unclear, place: -1, show: -1, address: -1}
 	s.place = placeOf(g.Frames)
 	s.entry = s.place >= 0 && isEntry(g.Frames[s.place+1:])
 	s.companion = goroutine.Inherited(g)
 	s.stage, _ = goroutine.StackStage(g.Frames)
-	s.byState(stateOf(g))
+	s.byState(s.state)
 	s.byFrames(g)
 	if s.stage == "backoff" {
 		s.class, s.kind, s.waits = SelfEnding, Timer, "the pause before the next attempt to end"
 	}
-	s.show = s.place
+	if s.show < s.place {
+		s.show = s.place
+	}
 	if (s.class == PeerEnding || s.class == SelfEnding) && !s.companion {
 		s.showCaller(g.Frames)
 	}
@@ -93,16 +96,18 @@ func (s *shape) byFrames(g *goroutine.Goroutine) {
 	}
 	for i := range g.Frames {
 		for k := range rules {
-			if r := &rules[k]; r.matches(g, i, s.place) {
+			if r := &rules[k]; s.allows(r) && r.matches(g, i, s.place) {
 				s.apply(r, g.Frames, i)
 				return
 			}
 		}
 	}
+	s.byName(g.Frames)
 }
 
 func (s *shape) apply(r *rule, frames []goroutine.Frame, frame int) {
 	s.class, s.waits, s.role, s.finding = r.class, r.waits, r.role, r.finding
+	s.showBeyond(frames, frame)
 	if r.role == slot && r.class == ProgramEnding && s.stage == "" {
 		s.stage = "slot"
 	}
@@ -115,6 +120,41 @@ func (s *shape) apply(r *rule, frames []goroutine.Frame, frame int) {
 			s.address = frame
 		}
 	}
+}
+
+// allows reports whether the rule can be about such a state: a function that
+// waits for the network may, at the moment, run, or want a lock.
+func (s *shape) allows(r *rule) bool {
+	switch {
+	case s.class == Running:
+		return r.class == Running || r.class == AtRest
+	case s.class == ProgramEnding && isLock(s.kind):
+		return strings.HasPrefix(r.state, "sync.") || r.kind == WaitGroup && s.state == "semacquire"
+	}
+	return true
+}
+
+// showBeyond names the caller of a library that waits in functions of its own
+// further in than the one that the rule knows.
+func (s *shape) showBeyond(frames []goroutine.Frame, frame int) {
+	if s.place < 0 || s.place > frame || packageOf(frames[s.place].Func) != packageOf(frames[frame].Func) {
+		return
+	}
+	for i := frame + 1; i < len(frames); i++ {
+		if !isPlumbing(frames[i].Func) && packageOf(frames[i].Func) != packageOf(frames[frame].Func) {
+			s.show = i
+			return
+		}
+	}
+}
+
+// packageOf is the path and name of a function's package.
+func packageOf(name string) string {
+	slash := strings.LastIndexByte(name, '/') + 1
+	if dot := strings.IndexByte(name[slash:], '.'); dot >= 0 {
+		return name[:slash+dot]
+	}
+	return name
 }
 
 // slotPlace moves the place of a wait for a slot to the caller of the pool.

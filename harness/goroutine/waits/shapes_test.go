@@ -51,9 +51,9 @@ var shapes = []struct {
 	{"lock-sleep", waits.LockOverCall, "unknown", "slow starved"},
 	{"idle", "", "idle", "idle"},
 	{"busy", "", "unknown", "slow"},
-	{"pipeline", "", "unknown", "slow"},
+	{"pipeline", "", "unknown", "unknown slow"},
 	{"workers", waits.HTTPHeaders, "unknown", "slow"},
-	{"results", "", "unknown", "slow"},
+	{"results", "", "unknown", "unknown slow"},
 	{"lost-wakeup", waits.CondStuck, "unknown wedged", "wedged"},
 }
 

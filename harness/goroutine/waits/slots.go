@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,63 +42,49 @@ func (z *analyzer) findPools() []pool {
 	for k := range pools {
 		z.findSlotHolders(&pools[k])
 	}
+	slices.SortStableFunc(pools, func(x, y pool) int { return cmp.Compare(len(y.waiters), len(x.waiters)) })
 	return pools
-}
-
-// findSlotHolders looks for goroutines that are inside the function that waits for
-// a slot, but not at that place; else inside its caller, and so on outwards. They
-// went past the wait, so they have a slot.
-func (z *analyzer) findSlotHolders(p *pool) {
-	if strings.Contains(z.b.groups[p.groups[0]].shape.waits, "errgroup") {
-		p.by = "golang.org/x/sync/errgroup.(*Group).Go.func1"
-		p.holders = z.inside(p.by, p)
-		return
-	}
-	for depth := range holderDepthMax {
-		for _, g := range p.groups {
-			frame := z.b.groups[g].shape.place + depth
-			if frame < 0 || frame >= len(z.b.groups[g].frames) {
-				continue
-			}
-			name := z.b.groups[g].frames[frame].Func
-			if isPlumbing(name) || name == "main.main" || strings.HasPrefix(name, "testing.") || depth > 0 && isEntry(z.b.groups[g].frames[frame+1:]) {
-				continue // the last says only that they are alike
-			}
-			p.holders, p.by = z.inside(name, p), name
-			if len(p.holders) > 0 {
-				return
-			}
-		}
-	}
-}
-
-// holderDepthMax is how many calls outwards holders are looked for.
-const holderDepthMax = 4
-
-// inside lists those with the function on their stack who do not wait in the pool.
-func (z *analyzer) inside(name string, p *pool) []int32 {
-	has := make([]bool, len(z.b.groups))
-	for k, g := range z.b.groups {
-		for f := range g.frames {
-			if g.frames[f].Func == name && !slices.Contains(p.groups, int32(k)) {
-				has[k] = true
-			}
-		}
-	}
-	var list []int32
-	for i := range z.facts {
-		if has[z.facts[i].group] && z.shape(int32(i)).role != dumper {
-			list = append(list, int32(i))
-		}
-	}
-	return list
 }
 
 // findSlots makes findings of the pools.
 func (z *analyzer) findSlots() {
-	for _, p := range z.findPools() {
-		z.judgePool(&p)
+	pools := z.findPools()
+	var orphans []pool // nobody is seen to have their slots
+	for k := range pools {
+		p := &pools[k]
+		if len(p.holders) == 0 {
+			z.holdersByLock(p)
+		}
+		if len(p.holders) == 0 {
+			z.holdersByChild(p)
+		}
+		if len(p.holders) == 0 && z.a.Objects[p.object].Kind == Semaphore {
+			orphans = append(orphans, *p)
+		}
 	}
+	cross := len(orphans) > 1 && z.wild < 0
+	if cross {
+		z.addCross(orphans)
+	}
+	for k := range pools {
+		if !cross || !slices.ContainsFunc(orphans, func(o pool) bool { return o.object == pools[k].object }) {
+			z.judgePool(&pools[k])
+		}
+	}
+}
+
+// addCross is for several semaphores whose holders are not seen, while nobody
+// but their waiters is left: those who wait for one have a slot of another.
+func (z *analyzer) addCross(pools []pool) {
+	var all pool
+	f := Finding{Class: ABBA, Confidence: byElimination, Because: fmt.Sprintf("of %d semaphores no holder is seen, and only those who wait for one are left to have a slot of another", len(pools))}
+	for _, p := range pools {
+		f.Objects = append(f.Objects, int(p.object))
+		all.waiters = append(all.waiters, p.waiters...)
+	}
+	slices.Sort(all.waiters)
+	all.groups = z.groupsOf(all.waiters)
+	z.addPool(&all, f, true)
 }
 
 // judgePool asks what the holders wait for: the same slots, a lock, the outside.
@@ -107,9 +94,6 @@ func (z *analyzer) judgePool(p *pool) {
 		object.Holders = append(object.Holders, Holder{z.facts[h].id, byOwner, "it is inside " + p.by + ", past the wait for a slot"})
 	}
 	f := Finding{Class: SlotExhausted, Confidence: 0.6, Objects: []int{int(p.object)}}
-	if len(p.holders) == 0 {
-		z.holdersByLock(p)
-	}
 	nested, locked, live := z.sortHolders(p)
 	var stuckMembers bool
 	switch {
@@ -138,23 +122,6 @@ func (z *analyzer) judgePool(p *pool) {
 		f.Because = fmt.Sprintf("%d of %d holders run or can be woken from outside or by a timer, such as goroutine %d (%s)", z.countLive(p.holders), len(p.holders), z.facts[live].id, z.where(live))
 	}
 	z.addPool(p, f, stuckMembers)
-}
-
-// holdersByLock takes those for holders who wait for a lock that a waiter holds: if
-// they have the slots, neither side can go on.
-func (z *analyzer) holdersByLock(p *pool) {
-	for _, i := range z.waits {
-		o := z.objectOf[i]
-		if o < 0 || !isLock(z.a.Objects[o].Kind) {
-			continue
-		}
-		for _, w := range p.waiters {
-			if z.heldBy(o, w) >= byOwner {
-				p.holders = append(p.holders, i)
-				break
-			}
-		}
-	}
 }
 
 // sortHolders lists the waiters that have a slot already, the holders that wait
@@ -203,18 +170,6 @@ func (z *analyzer) twice(group int32) bool {
 		}
 	}
 	return false
-}
-
-// isGroupTask reports whether i waits for a slot of an errgroup's limit in a task
-// that itself runs in an errgroup. It may be another group; but when nobody else
-// runs in one, these are the ones that have the slots.
-func (z *analyzer) isGroupTask(i int32) bool {
-	g := z.b.groups[z.facts[i].group]
-	task := false
-	for f := range g.frames {
-		task = task || g.frames[f].Func == "golang.org/x/sync/errgroup.(*Group).Go.func1"
-	}
-	return task && strings.Contains(g.shape.waits, "errgroup")
 }
 
 // judgeLocked is for holders that all wait for locks: a cycle if one of those
@@ -284,6 +239,9 @@ func (z *analyzer) explain(k int32, isStuck bool) {
 func (z *analyzer) poolText(p *pool, class FindingClass) string {
 	waiting := trouble{finding: Finding{Class: class}, members: p.waiters, groups: p.groups}
 	text := z.text(&waiting)
+	if len(p.holders) == 0 && class == ABBA {
+		return text
+	}
 	if len(p.holders) == 0 {
 		return text + "; no holder is in the dump"
 	}
