@@ -158,7 +158,11 @@ func TestAccuracy(t *testing.T) {
 func randomised(t *testing.T, name string, seed uint64, sets ...string) (scored, string) {
 	d := drawsOfRun(name, seed)
 	d.sets = append(d.sets, sets...)
-	if draw := shapes[name]; draw != nil {
+	draw := shapes[name]
+	if draw == nil {
+		draw = harnessShapes[name]
+	}
+	if draw != nil {
 		d.surroundings()
 		draw(d)
 	}
