@@ -49,7 +49,7 @@ func ExampleAnalyze() {
 	// Output:
 	// deadlocked
 	// ab-ba 0.8 [1 7 8]
-	// locks or slots are taken in different orders: 2 wait for a mutex at main.(*Account).Add account.go:20, 1 waits for a WaitGroup at main.main main.go:30
+	// locks are taken in different orders: 2 wait for a mutex at main.(*Account).Add account.go:20, 1 waits for a WaitGroup at main.main main.go:30
 	// each waits for a lock and is inside a method of the owner of the other's
 }
 

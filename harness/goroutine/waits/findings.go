@@ -231,7 +231,7 @@ const partsMax = 5
 // explain has the words for each class.
 var explain = map[FindingClass]string{
 	DoubleLock:       "a lock is taken again by its holder, or was never given back",
-	ABBA:             "locks or slots are taken in different orders",
+	ABBA:             "locks are taken in different orders",
 	RWRecursive:      "a read lock is taken twice and a writer waits in between",
 	LockOverChannel:  "a lock is held by one that waits for a channel",
 	LockOverWait:     "a lock is held by one that waits for a WaitGroup",

@@ -137,7 +137,7 @@ func (s *shape) allows(r *rule) bool {
 // showBeyond names the caller of a library that waits in functions of its own
 // further in than the one that the rule knows.
 func (s *shape) showBeyond(frames []goroutine.Frame, frame int) {
-	if s.place < 0 || s.place > frame || packageOf(frames[s.place].Func) != packageOf(frames[frame].Func) {
+	if strings.HasPrefix(frames[frame].Func, "testing.") || s.place < 0 || s.place > frame || packageOf(frames[s.place].Func) != packageOf(frames[frame].Func) {
 		return
 	}
 	for i := frame + 1; i < len(frames); i++ {

@@ -240,7 +240,7 @@ func (z *analyzer) poolText(p *pool, class FindingClass) string {
 	waiting := trouble{finding: Finding{Class: class}, members: p.waiters, groups: p.groups}
 	text := z.text(&waiting)
 	if len(p.holders) == 0 && class == ABBA {
-		return text
+		return strings.Replace(text, explain[ABBA], "slots of several semaphores are taken in different orders", 1)
 	}
 	if len(p.holders) == 0 {
 		return text + "; no holder is in the dump"
