@@ -191,6 +191,13 @@ func checkElided(t *testing.T, all []*Dump) {
 	}
 }
 
+func checkOldElided(t *testing.T, all []*Dump) {
+	g, _ := findFrame(t, all[0], "main.deep")
+	if g.Gap != (Gap{Before: 50, Count: 21}) || g.CreatedBy.Func != "main.main" || g.ParentID != 1 {
+		t.Errorf("gap %+v, by %+v in %d", g.Gap, g.CreatedBy, g.ParentID)
+	}
+}
+
 func checkOldGo(t *testing.T, all []*Dump) {
 	hasFuncs("main.func·007", "runfinq")(t, all)
 	g, _ := findFrame(t, all[0], "main.deep")

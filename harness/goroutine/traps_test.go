@@ -100,6 +100,9 @@ var traps = []trap{
 	{41, "41-profile-binary", "profile: 7 in 3 groups (7 -)", nil, hasLayer("gzip")},
 	{41, "41-leak-with-marks", "dump: 25 in 23 groups (11 chan receive, 2 sync.Mutex.Lock, 1 IO wait, 1 chan receive (nil chan), 1 chan send, " +
 		"1 chan send (nil chan), 1 coroutine, 1 running, 1 select, 1 select (no cases), 1 sleep, 1 sync.Cond.Wait, 1 sync.RWMutex.RLock, 1 sync.WaitGroup.Wait)", nil, nil},
+	{41, "go1.21-stack", "dump: 7 in 7 groups (3 chan receive, 1 running, 1 semacquire, 1 sync.Mutex.Lock, 1 sync.RWMutex.RLock)", nil, checkOldElided},
+	{41, "go1.21-quit", "dump: 11 in 11 groups (3 chan receive, 1 GC scavenge wait, 1 GC sweep wait, 1 finalizer wait, 1 force gc (idle), 1 semacquire, 1 sleep, 1 sync.Mutex.Lock, 1 sync.RWMutex.RLock), 1 threads", []string{"rax "}, nil},
+	{41, "go1.24-quit", "dump: 11 in 11 groups (3 chan receive, 1 GC scavenge wait, 1 GC sweep wait, 1 finalizer wait, 1 force gc (idle), 1 sleep, 1 sync.Mutex.Lock, 1 sync.RWMutex.RLock, 1 sync.WaitGroup.Wait), 1 threads", []string{"rax "}, nil},
 	{41, "go1.27-labels", "dump: 11 in 7 groups (10 chan receive, 1 running)", nil, checkGo127Labels},
 	{41, "go1.27-names", "dump: 16 in 15 groups (14 chan receive, 1 running, 1 sync.Mutex.Lock)", nil, hasFuncs("main.(*box[...]).put[...]", "main.box[...].each[...]")},
 	{41, "go1.27-quit", "dump: 22 in 22 groups (14 chan receive, " + system + ", 1 cleanup wait, 1 finalizer wait, 1 force gc (idle), 1 sleep, 1 sync.Mutex.Lock), 1 threads", []string{"rax "}, hasFuncs("main.(*box[...]).put[...]", "main.(*store).wait-fm")},
