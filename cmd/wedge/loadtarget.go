@@ -89,8 +89,8 @@ func (f *loadFlags) simulated() (*repro.Scenario, error) {
 		return nil, err
 	}
 	for _, one := range s.Faults {
-		if one.Where == fault.Tool || one.Where == fault.Pacer {
-			return nil, &repro.InputError{Source: "--fault", Msg: fmt.Sprintf("found the fault %s at the %s, want one of the servers or the connection: a load has neither tools nor a pacer", one.ID, one.Where)}
+		if one.Where == fault.Tool || one.Where == fault.Pacer || one.Where == fault.Harness {
+			return nil, &repro.InputError{Source: "--fault", Msg: fmt.Sprintf("found the fault %s at the %s, want one of the servers or the connection: a load has no tools, no pacer and no agents", one.ID, one.Where)}
 		}
 	}
 	return s, nil

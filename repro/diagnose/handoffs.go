@@ -28,6 +28,14 @@ type handoffs struct {
 
 func (h *handoffs) n() int { return len(h.lying) + len(h.swallowed) }
 
+// detailOf says what became of the result that an agent waits for.
+func (h *handoffs) detailOf(agent string) string {
+	if slices.ContainsFunc(h.lying, func(one handoff) bool { return one.agent == agent }) {
+		return "is there, and nobody has told the agent"
+	}
+	return "will not come: the error was dropped"
+}
+
 // readHandoffs looks at the agents in a tool that wait for nobody who lives. What has only just ended is
 // on its way. before may be nil.
 func (r *reading) readHandoffs(before *harness.Evidence) handoffs {

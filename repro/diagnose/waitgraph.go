@@ -62,6 +62,8 @@ func objectDetail(g *Graph, ev *harness.Evidence, i int) string {
 		parts = append(parts, fmt.Sprintf("%d queued, room for %d", o.InUse, o.Capacity))
 	case o.Kind == "queue":
 		parts = append(parts, fmt.Sprintf("%d queued", o.InUse))
+	case o.Kind == "pipe":
+		parts = append(parts, fmt.Sprintf("%d of %d bytes, unread", o.InUse, o.Capacity))
 	case o.InUse == 0:
 		parts = append(parts, "closed")
 	}
@@ -100,7 +102,10 @@ func (r *reading) drawOutside(g *waitgraph.Graph) {
 		outside(c.Agent, callPlace(c), callDetail(c), c.ID, c.quiet)
 	}
 	for i := range r.idle {
-		if a := &r.idle[i]; a.Stage == pacer.StageTool {
+		switch a := &r.idle[i]; {
+		case a.owed:
+			outside(a.Name, "result of sub-agents that have ended", r.handed.detailOf(a.Name), "", a.age)
+		case a.Stage == pacer.StageTool:
 			outside(a.Name, "tool "+a.Tool, "runs", "", a.age)
 		}
 	}

@@ -59,3 +59,26 @@ func TestWaitGraphCycle(t *testing.T) {
 	ev.Processes = append(ev.Processes, sim.ProcessState{Name: "p", WaitsFor: "process gone"})
 	WaitGraph(ev, ev)
 }
+
+// TestWaitGraphHandoffs: a result that lies unread, an error that was dropped and a pipe that is full are
+// drawn as what is waited for, and not as a tool that runs.
+func TestWaitGraphHandoffs(t *testing.T) {
+	for _, c := range []struct {
+		story, label, detail string
+	}{
+		{"lost-wakeup", "result of sub-agents that have ended", "is there, and nobody has told the agent"},
+		{"swallowed-error", "result of sub-agents that have ended", "will not come: the error was dropped"},
+		{"pipe-full", "pipe output of the tools of agent-01", "65536 of 65536 bytes, unread, 1 in line"},
+	} {
+		g := WaitGraph(storyNamed(t, c.story).now(), nil)
+		i := slices.IndexFunc(g.Edges, func(e waitgraph.Edge) bool {
+			return e.Kind == waitgraph.WaitsFor && g.Nodes[e.From].Label == "agent-01"
+		})
+		if i < 0 {
+			t.Fatalf("%s: agent-01 waits for nothing: %q", c.story, drawn(&g))
+		}
+		if to := &g.Nodes[g.Edges[i].To]; to.Label != c.label || to.Detail != c.detail {
+			t.Errorf("%s: agent-01 waits for %q (%s), want %q (%s)", c.story, to.Label, to.Detail, c.label, c.detail)
+		}
+	}
+}
