@@ -120,6 +120,7 @@ const (
 	LockOverWait     FindingClass = "lock-over-waitgroup" // a lock held over WaitGroup.Wait
 	LockOverCond     FindingClass = "lock-over-cond"      // a lock held over Cond.Wait
 	LockOverCall     FindingClass = "lock-over-call"      // a lock held over a network or child process wait
+	LockWait         FindingClass = "lock-wait"           // a lock that is waited for, in a program that goes on; who holds it is not shown
 	SendNoReceiver   FindingClass = "send-no-receiver"
 	RecvNoSender     FindingClass = "receive-no-sender"
 	ChannelCycle     FindingClass = "channel-cycle"          // goroutines that wait for each other's channels

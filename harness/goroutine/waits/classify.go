@@ -22,7 +22,7 @@ func (z *analyzer) sortMembers(members []int32) sorted {
 	}
 	var s sorted
 	for _, i := range members {
-		z.sortMember(&s, i, parents[z.facts[i].id])
+		z.sortMember(&s, i, z.facts[i].id != 0 && parents[z.facts[i].id])
 	}
 	return s
 }

@@ -72,6 +72,7 @@ func TestByHand(t *testing.T) {
 			block("6 [select]", "main.main in goroutine 1", "golang.org/x/sync/semaphore.(*Weighted).Acquire(0xc000200000)", "main.render()", "main.second()"), waits.ABBA, waits.Deadlocked, "slot"},
 		{"a lock that is handed on", mainWaits + block("5 [sync.Mutex.Lock]", "main.main in goroutine 1", "internal/sync.(*Mutex).lockSlow(0xc000100000)", "main.(*T).get(0xc000100000)") +
 			block("6 [runnable]", "main.main in goroutine 1", "internal/sync.(*Mutex).lockSlow(0xc000100000)", "main.(*T).get(0xc000100000)"), "", waits.Unknown, ""},
+		{"a profile with a lock", "goroutine profile: total 4\n3 @ 0x1 0x2\n#\t0x1\tinternal/sync.runtime_SemacquireMutex+0x24\truntime/sema.go:95\n#\t0x1\tinternal/sync.(*Mutex).lockSlow+0x15d\tinternal/sync/mutex.go:149\n#\t0x2\tmain.(*T).get+0x3e\tmain.go:7\n\n1 @ 0x3\n#\t0x3\tmain.main+0x1\tmain.go:3\n", waits.LockWait, waits.Unknown, ""},
 		{"AB-BA in Go 1.12", old, waits.ABBA, waits.Deadlocked, ""},
 		{"the runtime says it", "fatal error: all goroutines are asleep - deadlock!\n\n" + block("1 [chan receive]", "", "main.main()"), waits.RecvNoSender, waits.Deadlocked, ""},
 		{"nothing", "", "", waits.Unknown, ""},

@@ -36,11 +36,18 @@ func (z *analyzer) findClusters() {
 			near, certain, confidence = -1, true, max(confidence, 0.9)
 			because = "the runtime found that nobody can reach what they wait for"
 		}
-		if near >= 0 && !certain && (z.isOrdinary(class) || z.isOrdinaryNear(class, c)) {
+		nameless := z.facts[c.members[0]].id == 0
+		if (near >= 0 || nameless) && !certain && (z.isOrdinary(class) || z.isOrdinaryNear(class, c)) {
 			continue
 		}
 		if class == DoubleLock {
 			class, confidence, because = z.lockHolder(c, &s, confidence, because)
+		}
+		if class == DoubleLock && confidence <= byElimination && near >= 0 {
+			class, because = LockWait, "nobody is seen to hold it"
+		}
+		if nameless && len(s.locks) > 0 {
+			class, confidence, because = LockWait, byType, "a profile has neither addresses nor numbers to tell who holds it"
 		}
 		if class == LockOverCall && z.takesDump(c.holder) || !certain && z.isHandedOn(s.objects) {
 			continue
@@ -169,14 +176,14 @@ func (z *analyzer) addTrouble(t *trouble) {
 		if o := z.objectOf[i]; o >= 0 && !slices.Contains(f.Objects, int(o)) && len(f.Objects) < objectsMax {
 			f.Objects = append(f.Objects, int(o))
 		}
-		if t.near < 0 || t.certain {
+		if (t.near < 0 || t.certain) && z.facts[i].id != 0 {
 			z.marks[i] |= stuck
 		}
 	}
 	f.Members = append(f.Members, t.holders...)
 	if t.near >= 0 && !t.certain && f.Class != LockOverCall {
 		f.Confidence /= 2
-		f.Because = strings.TrimPrefix(f.Because+"; ", "; ") + fmt.Sprintf("goroutine %d goes on (%s) and may end it", z.facts[t.near].id, z.where(t.near))
+		f.Because = strings.TrimPrefix(f.Because+"; ", "; ") + z.who(t.near) + " goes on and may end it"
 	}
 	f.Text = z.text(t)
 	if len(t.holders) > 0 {
@@ -184,6 +191,23 @@ func (z *analyzer) addTrouble(t *trouble) {
 		f.Text += fmt.Sprintf("; the holder, it seems, waits for %s at %s", g.shape.waits, g.place())
 	}
 	z.a.Findings = append(z.a.Findings, f)
+}
+
+// who names a goroutine and says where it is.
+func (z *analyzer) who(i int32) string {
+	if z.facts[i].id == 0 {
+		return "one (" + z.where(i) + ")"
+	}
+	return fmt.Sprintf("goroutine %d (%s)", z.facts[i].id, z.where(i))
+}
+
+// sum counts the goroutines: a profile has one fact for many.
+func (z *analyzer) sum(list []int32) int {
+	n := 0
+	for _, i := range list {
+		n += int(z.facts[i].count)
+	}
+	return n
 }
 
 // where is what a goroutine waits for and the place.
@@ -236,6 +260,7 @@ var explain = map[FindingClass]string{
 	LockOverChannel:  "a lock is held by one that waits for a channel",
 	LockOverWait:     "a lock is held by one that waits for a WaitGroup",
 	LockOverCond:     "a lock is held by one that waits for a Cond",
+	LockWait:         "a lock is not given back for now",
 	LockOverCall:     "a lock is held by one that waits for the outside or a timer",
 	SendNoReceiver:   "nobody receives what is sent",
 	RecvNoSender:     "nobody sends what is waited for, or closes the channel",

@@ -60,6 +60,9 @@ func (d *drawing) addObject(o int) {
 	if named > graphWaitersMax {
 		named = graphWaitersMax / 2
 	}
+	if named > 0 && object.Waiters[0] == 0 {
+		named = 0 // of a profile, which has no numbers
+	}
 	for _, id := range object.Waiters[:named] {
 		d.graph.Edges = append(d.graph.Edges, waitgraph.Edge{From: d.goroutine(id), To: to, Kind: waitgraph.WaitsFor, Confidence: certainty(object)})
 	}
@@ -69,6 +72,9 @@ func (d *drawing) addObject(o int) {
 		d.graph.Edges = append(d.graph.Edges, waitgraph.Edge{From: d.node(more), To: to, Kind: waitgraph.WaitsFor, Confidence: certainty(object)})
 	}
 	for _, h := range object.Holders {
+		if h.Goroutine == 0 {
+			continue
+		}
 		d.graph.Edges = append(d.graph.Edges, waitgraph.Edge{From: to, To: d.goroutine(h.Goroutine), Kind: waitgraph.HeldBy, Confidence: h.Confidence, Why: h.Why})
 	}
 }

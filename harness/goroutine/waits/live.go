@@ -24,7 +24,7 @@ func (z *analyzer) rest() {
 		}
 	}
 	for i := range z.facts {
-		if alive && z.marks[i]&leaked == 0 && !parents[z.facts[i].id] && z.b.groups[z.facts[i].group].maybeResting() {
+		if alive && z.marks[i]&leaked == 0 && (z.facts[i].id == 0 || !parents[z.facts[i].id]) && z.b.groups[z.facts[i].group].maybeResting() {
 			z.marks[i] |= resting
 		}
 	}

@@ -1,9 +1,6 @@
 package waits
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // lockHolder looks among those that go on, or are at rest, for the holder of a
 // lock that nobody in the cluster holds. It returns DoubleLock if there is none.
@@ -12,14 +9,14 @@ func (z *analyzer) lockHolder(c *cluster, s *sorted, confidence float64, because
 		for _, h := range z.a.Objects[o].Holders {
 			if i, ok := z.find(h.Goroutine); ok && h.Confidence >= byReceiver && z.goesOn(i) {
 				c.holder = i
-				return LockOverCall, byReceiver, fmt.Sprintf("goroutine %d (%s) may hold it: %s", h.Goroutine, z.where(i), h.Why)
+				return LockOverCall, byReceiver, z.who(i) + " may hold it: " + h.Why
 			}
 		}
 	}
 	for _, i := range c.live {
 		if z.sharesFunc(i, s.locks) {
 			z.hold(c, s, i, "it is in the same code as those that wait, and goes on")
-			return LockOverCall, byType, fmt.Sprintf("goroutine %d (%s) is in the same code and may hold it", z.facts[i].id, z.where(i))
+			return LockOverCall, byType, z.who(i) + " is in the same code and may hold it"
 		}
 	}
 	if i := z.sameOwner(s.locks); i >= 0 {
@@ -31,7 +28,7 @@ func (z *analyzer) lockHolder(c *cluster, s *sorted, confidence float64, because
 
 // mayHold says why i, which goes on, may hold a lock.
 func (z *analyzer) mayHold(i int32) string {
-	return fmt.Sprintf("goroutine %d (%s) is inside a method of the type whose method wants the lock, and may hold it", z.facts[i].id, z.where(i))
+	return z.who(i) + " is inside a method of the type whose method wants the lock, and may hold it"
 }
 
 // hold notes i as the one who may hold the locks of the cluster.

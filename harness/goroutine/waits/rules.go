@@ -37,6 +37,7 @@ const http2Call = "a HTTP/2 slot, window or answer"
 var rules = []rule{
 	// Those that take the dump, or end the program.
 	{call: "runtime/pprof.writeGoroutineStacks", under: "net/http.serverHandler.ServeHTTP", class: Running, waits: "nothing: it answers the request for this dump", role: observer},
+	{call: "runtime/pprof.writeRuntimeProfile", under: "net/http.serverHandler.ServeHTTP", class: Running, waits: "nothing: it answers the request for this dump", role: observer},
 	{call: "runtime/pprof.writeGoroutine", under: "net/http.serverHandler.ServeHTTP", class: Running, waits: "nothing: it answers the request for this dump", role: observer},
 	{call: "harness/goroutine.(*Capturer).Text", class: Running, waits: "nothing: it takes the dump", role: dumper},
 	{call: "runtime.Stack", class: Running, waits: "nothing: it takes the dump", role: dumper},

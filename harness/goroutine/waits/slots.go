@@ -105,12 +105,12 @@ func (z *analyzer) judgePool(p *pool) {
 		}
 	case len(nested) > 0:
 		f.Class, stuckMembers = SlotNested, live < 0
-		f.Because = fmt.Sprintf("%d that wait for a slot have one already, or work for one that has", len(nested))
+		f.Because = fmt.Sprintf("%d that wait for a slot have one already, or work for one that has", z.sum(nested))
 	case len(p.holders) == 0 && object.Kind == Semaphore:
 		f.Because = "nobody in the dump is inside the code that follows on the wait"
 		if z.wild >= 0 {
 			f.Confidence = byType
-			f.Because += fmt.Sprintf(", but goroutine %d (%s) or others that go on may have one", z.facts[z.wild].id, z.where(z.wild))
+			f.Because += fmt.Sprintf(", but %s or others that go on may have one", z.who(z.wild))
 			break
 		}
 		f.Class, f.Confidence = SlotLeaked, byElimination
@@ -119,7 +119,7 @@ func (z *analyzer) judgePool(p *pool) {
 		stuckMembers = f.Class == SlotLockCycle
 	}
 	if live >= 0 && f.Because == "" {
-		f.Because = fmt.Sprintf("%d of %d holders run or can be woken from outside or by a timer, such as goroutine %d (%s)", z.countLive(p.holders), len(p.holders), z.facts[live].id, z.where(live))
+		f.Because = fmt.Sprintf("%d of %d holders run or can be woken from outside or by a timer, such as %s", z.countLive(p.holders), z.sum(p.holders), z.who(live))
 	}
 	z.addPool(p, f, stuckMembers)
 }
@@ -139,7 +139,7 @@ func (z *analyzer) sortHolders(p *pool) (nested, locked []int32, live int32) {
 		}
 	}
 	for _, w := range p.waiters {
-		if holds[z.facts[w].parent] || z.twice(z.facts[w].group) || len(p.holders) == 0 && z.isGroupTask(w) {
+		if parent := z.facts[w].parent; parent != 0 && holds[parent] || z.twice(z.facts[w].group) || len(p.holders) == 0 && z.isGroupTask(w) {
 			nested = append(nested, w)
 		}
 	}
@@ -150,7 +150,7 @@ func (z *analyzer) countLive(list []int32) int {
 	n := 0
 	for _, i := range list {
 		if z.goesOn(i) || z.class(i) == AtRest {
-			n++
+			n += int(z.facts[i].count)
 		}
 	}
 	return n
@@ -246,5 +246,5 @@ func (z *analyzer) poolText(p *pool, class FindingClass) string {
 		return text + "; no holder is in the dump"
 	}
 	holding := z.parts(p.holders, z.groupsOf(p.holders))
-	return text + fmt.Sprintf("; of %s, ", plural(len(p.holders), "holder")) + strings.Join(holding, ", ")
+	return text + fmt.Sprintf("; of %s, ", plural(z.sum(p.holders), "holder")) + strings.Join(holding, ", ")
 }
