@@ -62,8 +62,14 @@ func (p *parser) otherIndented(l container.Line, text []byte) (used bool, done *
 	}
 	if used {
 		p.use(l.Size)
+		return true, done
 	}
-	return used, done
+	if p.call.kind == callNone && text[0] >= '0' && text[0] <= '9' && p.isBucket(text) {
+		l.Text = text
+		p.await(l, callBucket, 0)
+		return true, nil
+	}
+	return false, nil
 }
 
 // inForm reports whether the block being filled is of the form.

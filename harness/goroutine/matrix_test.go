@@ -4,23 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
 // TestFormsInContainers wraps a text of each form in what logs and reports do.
-// Debuggers' texts are pasted into reports, and are not looked for behind the
-// prefixes of logs.
 func TestFormsInContainers(t *testing.T) {
-	forms := []struct {
-		file string
-		logs bool
-	}{
-		{"14-names", true}, {"08-elided", true}, {"37-profile-labels", true}, {"hand-36-merged", true},
-		{"37-leak-profile", false}, {"hand-41-delve", false}, {"hand-41-gdb", false}, {"hand-41-panicparse", false},
-	}
-	reports := []string{"ANSI", "CRLF", "fence"}
+	forms := []string{"14-names", "08-elided", "37-profile-labels", "37-leak-profile", "hand-36-merged",
+		"go1.27-labels", "hand-41-delve", "hand-41-gdb", "hand-41-panicparse"}
 	wraps := map[string]func(string) string{
 		"docker":  func(s string) string { return each(s, dockerLine, false) },
 		"compose": func(s string) string { return each(s, func(l string) string { return "api-1  | " + l }, false) },
@@ -43,7 +34,7 @@ func TestFormsInContainers(t *testing.T) {
 		"quote": func(s string) string { return each(s, func(l string) string { return "> " + l }, false) },
 	}
 	for _, form := range forms {
-		text, err := os.ReadFile(filepath.Join("testdata", "traps", form.file+".txt"))
+		text, err := os.ReadFile(filepath.Join("testdata", "traps", form+".txt"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,15 +44,12 @@ func TestFormsInContainers(t *testing.T) {
 		}
 		want := summary(plain)
 		for name, wrap := range wraps {
-			if !form.logs && !slices.Contains(reports, name) {
-				continue
-			}
 			got, err := ParseAll(strings.NewReader(wrap(string(text))))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if s := summary(got); s != want {
-				t.Errorf("%s in %s\n got %s\nwant %s", form.file, name, s, want)
+				t.Errorf("%s in %s\n got %s\nwant %s", form, name, s, want)
 			}
 		}
 	}
