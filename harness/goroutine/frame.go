@@ -109,11 +109,18 @@ func cutPosition(text []byte) position {
 	for {
 		i := bytes.LastIndexByte(text, ' ')
 		word := text[i+1:]
-		hexAt := bytes.Index(word, []byte("0x"))
-		if hexAt < 0 {
+		kind := word[:min(len("pc="), len(word))]
+		digits := word[len(kind):]
+		if len(word) > 3 && word[0] == '+' { // much the most frequent
+			kind, digits = word[:1], word[1:]
+		}
+		if len(digits) < 3 || digits[0] != '0' || digits[1] != 'x' {
 			break
 		}
-		switch string(word[:hexAt]) {
+		if _, rest, ok := cutHex(digits[2:]); !ok || len(rest) > 0 {
+			break
+		}
+		switch string(kind) {
 		case "+":
 			p.offset = true
 		case "pc=":
@@ -122,9 +129,6 @@ func cutPosition(text []byte) position {
 		default:
 			p.place = text
 			return p
-		}
-		if _, rest, ok := cutHex(word[hexAt+2:]); !ok || len(rest) > 0 {
-			break
 		}
 		if i < 0 {
 			return p

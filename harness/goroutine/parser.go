@@ -223,7 +223,10 @@ func (p *parser) dropCall() {
 // indented takes a line that begins with blanks: a position, or the excuse for
 // having no stack, or what other forms and messages indent.
 func (p *parser) indented(l container.Line) *Goroutine {
-	text := bytes.TrimLeft(l.Text, " \t")
+	text := l.Text[1:]
+	if len(text) == 0 || text[0] == ' ' || text[0] == '\t' {
+		text = bytes.TrimLeft(text, " \t")
+	}
 	if bytes.Equal(text, stackElse) && p.cur.open && p.cur.isBare() {
 		p.cur.g.NoStack = true
 		p.use(l.Size)
