@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/wedge/harness"
 	"example.com/wedge/repro"
+	"example.com/wedge/repro/diagnose"
 	"example.com/wedge/repro/guest"
 )
 
@@ -162,9 +164,23 @@ func (f *execFlags) execute(ctx context.Context, cmd *cobra.Command, s *repro.Sc
 		o.Started = func(at guest.Servers) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "wedge: serving %s, seed %d, at %s; %s\n", s.Name, s.Seed, at.BaseURL, evidenceIn(o.Out))
 		}
+		o.Stalled = func(now *harness.Evidence, v diagnose.Verdict) { fmt.Fprintln(cmd.ErrOrStderr(), stallLine(now, &v)) }
 	}
 	o.Running = func(kill func()) { beforeExit(cmd.Context(), kill) }
 	return guest.Run(ctx, s, o)
+}
+
+// stallLine says in a line that nothing is answered. It stands among what the harness writes.
+func stallLine(now *harness.Evidence, v *diagnose.Verdict) string {
+	line := fmt.Sprintf("wedge: at %s no request has been answered in full for %s; %d out", seconds(now.At.Seconds()), seconds(v.StalledForS), v.Calls.InFlight)
+	if n := v.Calls.WaitingBackoff; n > 0 {
+		line += fmt.Sprintf(", %d that failed may come back", n)
+	}
+	line += ": " + string(v.Outcome)
+	if v.Cause != diagnose.CauseNone {
+		line += ", cause " + string(v.Cause)
+	}
+	return line
 }
 
 func (f *execFlags) scenarioOf(cmd *cobra.Command) (*repro.Scenario, error) {

@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +25,7 @@ func TestExec(t *testing.T) {
 		{"flags of its own", []string{"--", "echo", "--scale", "7"}, exitOK, "--scale 7\n", []string{"wedge: serving servers, seed 1, at http://127.0.0.1:"}},
 		{"failed", []string{"--", "sh", "-c", "echo why >&2; exit 3"}, exitFailed, "", []string{"why\n", "FAILED", "wedge: the harness failed: exit status 3"}},
 		{"stuck", []string{"--scale", "600", "--idle-after", "50ms", "--", "sleep", "1000"}, exitStalled, "",
-			[]string{"WEDGED  layer harness", "has sent no request since it was started", "wedge: the harness is wedged"}},
+			[]string{"WEDGED  layer harness", "has sent no request since it was started", "no request has been answered in full for ", "wedge: the harness is wedged"}},
 		{"over", []string{"--for", "20ms", "--", "sleep", "1000"}, exitOK, "", []string{"SLOW", "The time was over"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,6 +78,26 @@ func TestExecJSON(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 	check(out)
+}
+
+// TestExecInterrupt: who interrupts wedge gets the verdict so far.
+func TestExecInterrupt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	var errs bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"exec", "-q", "--out", "-", "--", "sh", "-c", "echo ready; exec sleep 1000"}, in, &errs)
+		_ = in.Close()
+	}()
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	cancel()
+	if code := <-ended; code != exitInterrupted || !strings.Contains(errs.String(), "The run was interrupted") {
+		t.Errorf("exit code %d, %s", code, errs.String())
+	}
 }
 
 func TestExecBadInput(t *testing.T) {

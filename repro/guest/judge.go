@@ -48,6 +48,9 @@ func (j *judge) verdict(now, before *harness.Evidence) any {
 	}
 	v := j.judge(now, before)
 	j.keep(v, now)
+	if fresh && v.Open() && j.g.o.Stalled != nil {
+		j.g.o.Stalled(now, v)
+	}
 	if fresh && v.Open() && j.giveUp(now, &v) {
 		// The end of the run waits for this capture, and so for the dump.
 		j.g.stop(errGivenUp)

@@ -12,6 +12,7 @@ import (
 
 	"example.com/wedge/harness"
 	"example.com/wedge/repro"
+	"example.com/wedge/repro/diagnose"
 )
 
 // Options say what is run, and when it is given up. Lengths of time are on the run's clock, which Scale
@@ -60,8 +61,8 @@ type Options struct {
 	// Running is given, once the harness runs, what kills all of its process group at once: for a program that
 	// is about to end without waiting for Run. nil: nobody is.
 	Running func(kill func())
-	// Watch is given a function that tells how the run goes, until Run returns. nil: nobody is.
-	Watch func(func() Progress)
+	// Stalled is told of each capture of a stall, with what it shows. nil: nobody is.
+	Stalled func(now *harness.Evidence, v diagnose.Verdict)
 }
 
 // Servers is where the simulated servers listen.
@@ -70,12 +71,6 @@ type Servers struct {
 	MetricsURL string
 	FaultsURL  string
 	Model      string
-}
-
-// Progress is how a run goes.
-type Progress struct {
-	harness.Progress
-	Seen Seen
 }
 
 // giveUpMax bounds GiveUp, so that captures up to there can be counted by doubling.

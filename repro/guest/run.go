@@ -215,9 +215,6 @@ func (g *session) startChild(ctx context.Context) error {
 		g.o.Running(c.kill)
 	}
 	g.table.begin(g.o.Command[0])
-	if g.o.Watch != nil {
-		g.o.Watch(func() Progress { return Progress{g.ledger.Progress(), g.table.counts()} })
-	}
 	return nil
 }
 
