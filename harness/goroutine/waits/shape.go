@@ -86,6 +86,9 @@ func hasMain(frames []goroutine.Frame) bool {
 // byFrames lets the innermost frame that a rule knows decide.
 func (s *shape) byFrames(g *goroutine.Goroutine) {
 	s.findObject(g)
+	if strings.HasPrefix(s.state, "semacquire") && s.address >= 0 {
+		s.waits = "a " + s.kind.words()
+	}
 	if isRuntime(g) {
 		s.class, s.waits = Runtime, "work of the runtime"
 		return

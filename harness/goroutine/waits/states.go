@@ -55,3 +55,16 @@ var states = []struct {
 	{"panicwait", Running, "", "a panic elsewhere"},
 	{"stopping the world", Running, "", "the others to stop"},
 }
+
+// words is the kind in a sentence.
+func (k ObjectKind) words() string {
+	switch k {
+	case RWMutex:
+		return "RWMutex"
+	case WaitGroup:
+		return "WaitGroup"
+	case Cond:
+		return "Cond"
+	}
+	return string(k)
+}
