@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/pprof"
 )
 
 // PipeBytes is how much a pipe of an operating system holds that nobody reads: 64 KiB, as on Linux.
@@ -117,6 +118,7 @@ func (p *Pipe) writeFile(ctx context.Context, n int, who Party) error {
 
 // interrupt ends a write that is not over when ctx or the world ends, by closing the end it writes to.
 func (p *Pipe) interrupt(ctx context.Context, over <-chan struct{}) {
+	pprof.SetGoroutineLabels(context.Background()) // a dump must not take it for the agent's second goroutine
 	select {
 	case <-over:
 	case <-ctx.Done():
