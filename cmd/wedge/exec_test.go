@@ -88,13 +88,18 @@ func TestExecInterrupt(t *testing.T) {
 	var errs bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"exec", "-q", "--out", "-", "--", "sh", "-c", "echo ready; exec sleep 1000"}, in, &errs)
+		code := run(ctx, []string{"exec", "-q", "--out", "-", "--", "sh", "-c", "echo ready; exec sleep 1000"}, in, &errs)
 		_ = in.Close()
+		ended <- code
 	}()
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
+	lines := bufio.NewReader(out)
+	if line, err := lines.ReadString('\n'); err != nil || line != "ready\n" {
 		t.Errorf("%q, %v", line, err)
 	}
 	cancel()
+	if rest, err := io.ReadAll(lines); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
 	if code := <-ended; code != exitInterrupted || !strings.Contains(errs.String(), "The run was interrupted") {
 		t.Errorf("exit code %d, %s", code, errs.String())
 	}

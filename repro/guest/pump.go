@@ -38,7 +38,9 @@ func (p *pump) run() {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := p.from.Read(buffer)
-		p.pass(buffer[:n])
+		if n > 0 {
+			p.pass(buffer[:n])
+		}
 		if err != nil {
 			return // its end, or the pump's: see end
 		}
@@ -73,12 +75,15 @@ func (p *pump) text() []byte {
 }
 
 // end waits for the other end to be closed by all who have it, but not for long: a program that has
-// left the process group may keep it for ever.
+// left the process group may keep it for ever. Nor does it wait for long for a reader who takes nothing.
 func (p *pump) end(grace time.Duration) {
 	if p == nil {
 		return
 	}
 	_ = p.from.SetReadDeadline(time.Now().Add(grace)) // pipes can do that
-	<-p.ended
+	select {
+	case <-p.ended:
+	case <-time.After(2 * grace): // who reads has stopped to, and only he can end that
+	}
 	_ = p.from.Close()
 }
