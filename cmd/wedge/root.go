@@ -17,7 +17,9 @@ the hangs that such harnesses show, and says where every request is and why noth
   wedge repro my.yaml                 a scenario of your own, against the verdict that it expects
   wedge run my.yaml                   the same, with an exit code for how it ended
   wedge run --base-url http://127.0.0.1:30000/v1 --model my-model
-                                      run the fleet against your own server`,
+                                      run the fleet against your own server
+  wedge exec --scenario silent-stream -- ./my-harness
+                                      run your own harness against the simulated servers`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
