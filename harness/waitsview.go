@@ -41,7 +41,7 @@ type WaitsFinding struct {
 // Bounds of a WaitsView.
 const (
 	waitsFindingsMax = 12
-	waitsNamesMax    = 16
+	waitsNamesMax    = 64
 	waitsTextMax     = 2000 // bytes of a sentence
 )
 

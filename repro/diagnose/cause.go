@@ -23,10 +23,12 @@ type cause struct {
 type judgement struct {
 	status   Status
 	score    float64
-	outcome  Outcome // replaces the cause's, if it depends on the evidence
-	layer    Layer   // replaces the cause's, if it depends on the evidence
-	beside   string  // a clause for the summary when something else explains more
-	noticed  bool    // the mechanism is seen at work, although the stall is not put down to it
+	outcome  Outcome  // replaces the cause's, if it depends on the evidence
+	layer    Layer    // replaces the cause's, if it depends on the evidence
+	beside   string   // a clause for the summary when something else explains more
+	said     string   // replaces the cause's explanation, if the goroutine dump gives it
+	advice   []string // replaces the cause's, likewise
+	noticed  bool     // the mechanism is seen at work, although the stall is not put down to it
 	for_     []string
 	against  []string
 	decideBy string
@@ -59,6 +61,22 @@ func (j *judgement) open(score float64, decideBy string) {
 	j.status, j.score, j.decideBy = Open, score, decideBy
 }
 
+// why explains the stall by the cause.
+func (j *judged) why(r *reading) string {
+	if j.said != "" {
+		return j.said
+	}
+	return j.because(r)
+}
+
+// try says what to try.
+func (j *judged) try(r *reading) []string {
+	if j.advice != nil {
+		return j.advice
+	}
+	return j.next(r)
+}
+
 // judged is a cause with its judgement.
 type judged struct {
 	cause
@@ -74,6 +92,7 @@ func judgeAll(r *reading) []judged {
 		out[i].cause = c
 		out[i].judgement = judgement{status: Open, outcome: c.outcome, layer: c.layer}
 		c.judge(r, &out[i].judgement)
+		r.heedDump(c.name, &out[i].judgement)
 		out[i].score = math.Round(min(max(out[i].score, 0), 1)*100) / 100
 	}
 	slices.SortStableFunc(out, func(a, b judged) int {

@@ -67,7 +67,7 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 	switch {
 	case found:
 		v.Outcome, v.Layer, v.Cause = best.judgement.outcome, best.judgement.layer, best.name
-		why = best.because(r)
+		why = best.why(r)
 		if v.Outcome == Wedged && r.now.EndedAt != 0 {
 			// What was stuck did not hold up everything, since a step has finished after all.
 			v.Outcome = Starved
@@ -77,13 +77,17 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 		for _, o := range atWorkBeside(ranked[1:]) {
 			v.Mechanisms = append(v.Mechanisms, o.name)
 		}
-		v.Next = append(v.Next, best.next(r)...)
+		v.Next = append(v.Next, best.try(r)...)
 		v.Next = append(v.Next, r.adviceBeside(ranked[1:])...)
 	case !r.stalled():
 		v.Outcome, v.Layer, v.Cause = Slow, LayerNone, CauseNone
 		why = "This is no stall: the work goes on."
 	default:
-		u := r.unknown()
+		u, shown := r.dumpUnknown()
+		if !shown {
+			u = r.unknown()
+			u.why += r.dumpHint()
+		}
 		v.Outcome, v.Layer, v.Cause = u.outcome, u.layer, u.cause
 		why = u.why
 		if v.Outcome == Wedged && r.now.EndedAt != 0 {

@@ -62,7 +62,10 @@ type agentReading struct {
 	waits bool          // for a lock or another process, by the waits-for graph
 	owed  bool          // it waits for a result that is there, or that will never be: see handoffs
 	piped bool          // its tool waits to write into a pipe that is full: see pipes
-	run   toolRun       // in stage tool, if it waits for nobody
+	// dumped is what it waits for by its goroutine's stack; nil: the dump shows nothing, or the marks tell.
+	dumped *dumpKind
+	held   bool    // what its goroutine waits for explains why it does not come on: see dumpReading
+	run    toolRun // in stage tool, if it waits for nobody
 }
 
 // reading is an evidence with everything derived from it that several causes look at.
@@ -85,6 +88,7 @@ type reading struct {
 	calls        []callReading
 	n            [fateCount]int // calls by fate
 	idle         []agentReading // agents between calls, in order
+	dump         dumpReading
 	tools        tools
 	handed       handoffs
 	pipes        []fullPipe
@@ -112,6 +116,7 @@ func newReading(now, before *harness.Evidence) *reading {
 	r.readAgents()
 	r.handed = r.readHandoffs(before)
 	r.pipes = r.readPipes(before)
+	r.readDump()
 	r.tools = r.readTools()
 	r.conns = r.readConnections()
 	r.countRoots()
@@ -177,7 +182,7 @@ func (r *reading) countRoots() {
 	if r.pool.blocks() {
 		r.roots += len(r.pool.kept)
 	}
-	r.roots += r.tools.n() + r.handed.n() + len(r.pipes)
+	r.roots += r.tools.n() + r.handed.n() + len(r.pipes) + r.dump.held
 	if r.knot.found {
 		r.roots += r.knot.agents
 	}

@@ -48,7 +48,7 @@ func sources(t *testing.T, fset *token.FileSet) []*ast.File {
 // none that would lead to what is simulated, or to the harness at work. Names that begin with one that ends
 // in * are meant too.
 var evidenceOnly = map[string][]string{
-	"harness": {"Evidence", "Setup", "Totals", "Sample", "Gauge*", "AgentState", "AgentEnd", "ToolStats", "RouterView", "RouterRequest", "RouterAnswer", "GoroutineView", "StageCount"},
+	"harness": {"Evidence", "Setup", "Totals", "Sample", "Gauge*", "AgentState", "AgentEnd", "ToolStats", "RouterView", "RouterRequest", "RouterAnswer", "GoroutineView", "WaitsView", "WaitsFinding", "StageCount"},
 	"sim":     {"Instant", "ObjectState", "ProcessState", "Party"},
 	"pacer":   {"CallState", "Stage*", "Limit*"},
 }

@@ -40,6 +40,9 @@ func (a *agentReading) note() string {
 	if a.waits && a.Stage == pacer.StageThink {
 		return "in line for a lock, before the call"
 	}
+	if a.dumped != nil {
+		return "by the goroutine dump: waiting for " + a.dumped.waits
+	}
 	return ""
 }
 

@@ -54,7 +54,7 @@ func (r *reading) readTools() tools {
 	}
 	for i := range r.idle {
 		a := &r.idle[i]
-		if a.Stage != pacer.StageTool || a.waits || a.owed || a.piped {
+		if a.Stage != pacer.StageTool && !a.inChild() || !a.free() || a.held {
 			continue
 		}
 		a.run = r.judgeTool(&t, a)
@@ -72,14 +72,14 @@ func (t *tools) add(a *agentReading) {
 	}
 	t.count[a.run]++
 	t.most[a.run] = max(t.most[a.run], a.age)
-	if a.Tool != "" && !slices.Contains(t.named[a.run], a.Tool) {
-		t.named[a.run] = append(t.named[a.run], a.Tool)
+	if name := a.tool(); name != "" && !slices.Contains(t.named[a.run], name) {
+		t.named[a.run] = append(t.named[a.run], name)
 	}
 }
 
 // judgeTool judges one tool that is out.
 func (r *reading) judgeTool(t *tools, a *agentReading) toolRun {
-	longest, calls := r.longestCall(t, a.Tool)
+	longest, calls := r.longestCall(t, a.tool())
 	stalls, stalled := toolStalls, time.Duration(0)
 	if calls == 0 {
 		stalls, stalled = toolStallsUnseen, r.stalls(unseenCaptureStalls)
