@@ -7,13 +7,15 @@ import "fmt"
 var shapes = map[string]func(*draws){
 	"starvation": func(d *draws) {
 		d.fleet(12, 60)
+		d.set("fleet.workers", 0)                                       // with fewer workers than slots, nobody waits for one
+		d.set("fleet.start_spread", d.seconds(0, 20))                   // while they begin, slots are free
 		slots := d.between(2, 30)                                       // the router takes 32
 		d.set("fleet.agents", d.between(slots*3/2+1, max(60, slots*2))) // with fewer, nobody waits for a slot
 		d.set("pacer.slots", slots)
 		d.outputs(2500, 4500)
 	},
 	"silent-stream": func(d *draws) {
-		d.fleet(12, 60)
+		d.fleet(4, 60)
 		d.set("pacer.slots", d.between(4, 30))
 		d.outputs(2500, 4500)
 		d.window("silence", 3, 15, 2, 6) // at the latest, the shortest run is still at work
@@ -62,7 +64,7 @@ var shapes = map[string]func(*draws){
 		d.outputs(500, 4500)
 	},
 	"tool-hang": func(d *draws) {
-		d.fleet(10, 50)
+		d.fleet(4, 60)
 		d.set("pacer.slots", d.between(4, 30))
 		d.set("faults.hang.probability", d.share(0.03, 0.4))
 		d.outputs(1000, 4500)
@@ -80,6 +82,9 @@ var shapes = map[string]func(*draws){
 		d.stallAfter(30, 75)
 	},
 	"pin-watchdog": func(d *draws) {
+		// With longer prompts the limit cuts off what queues before prefill, which is another mechanism.
+		d.set("workflow.message_tokens", "{uniform: [500, 1500]}")
+		d.set("workflow.reasoning_share", 0.75)
 		d.set("servers.prefill.requests_max", d.between(6, 10))
 		d.set("policy.response_header", d.seconds(60, 90))
 		d.set("servers.abort.pin_release_after", d.seconds(45, 90))
@@ -106,7 +111,7 @@ var shapes = map[string]func(*draws){
 		d.outputs(2500, 4500)
 	},
 	"bad-pairing": func(d *draws) {
-		d.fleet(12, 50)
+		d.fleet(4, 60)
 		d.set("pacer.slots", d.between(4, 30))
 		d.set("faults.mispair.probability", d.share(0.05, 0.4))
 		d.outputs(1000, 4500)
@@ -119,7 +124,7 @@ var shapes = map[string]func(*draws){
 		d.stallAfter(30, 75)
 	},
 	"connection-dead": func(d *draws) {
-		d.fleet(10, 50)
+		d.fleet(4, 60)
 		d.set("pacer.slots", d.between(4, 30))
 		d.set("faults.dead.from", d.seconds(120, 900))
 		d.set("policy.idle", d.seconds(30, 120))
@@ -128,7 +133,10 @@ var shapes = map[string]func(*draws){
 	"long-context-decode": func(d *draws) {
 		d.fleet(10, 50)
 		d.set("pacer.slots", d.between(4, 30))
-		d.set("faults.crawl.context_over_tokens", d.between(12_000, 28_000)) // conversations grow to 35,000
+		// Conversations grow to 30,000 and more.
+		d.set("workflow.reasoning_share", d.share(0.5, 0.75))
+		d.set("workflow.message_tokens", "{uniform: [2000, 4000]}")
+		d.set("faults.crawl.context_over_tokens", d.between(12_000, 26_000))
 		d.set("faults.crawl.factor", d.between(1000, 4000))
 		d.stallAfter(30, 75)
 	},
@@ -136,11 +144,14 @@ var shapes = map[string]func(*draws){
 		n := d.between(18, 30)
 		d.set("fleet.agents", n)
 		d.set("pacer.slots", n)
+		// Longer prompts take longer than the limit, and the work that is wasted on them tips into a storm.
+		d.set("workflow.message_tokens", "{uniform: [2000, 4000]}")
+		d.set("workflow.reasoning_share", 0.75)
 		d.set("policy.first_token", d.seconds(20, 40))
 		d.set("faults.thinking.delay", d.seconds(240, 400))
 	},
 	"comment-stream": func(d *draws) {
-		d.fleet(12, 50)
+		d.fleet(4, 60)
 		d.set("pacer.slots", d.between(4, 30))
 		d.window("comments", 3, 15, 2, 6)
 		d.set("faults.comments.after_tokens", d.between(50, 1500))
@@ -149,7 +160,7 @@ var shapes = map[string]func(*draws){
 		d.outputs(2500, 4500)
 	},
 	"proxy-buffering": func(d *draws) {
-		d.fleet(8, 40)
+		d.fleet(4, 60)
 		d.set("pacer.slots", d.between(4, 30))
 		d.outputs(2500, 4500)
 	},
@@ -210,13 +221,19 @@ func (d *draws) surroundings() {
 	d.set("servers.abort.poll", d.seconds(2, 6))
 	d.set("servers.abort.lag", d.seconds(0, 4))
 	d.set("servers.transfer.latency", fmt.Sprintf("%dms", d.between(5, 60)))
+	d.set("workflow.reasoning_share", d.share(0.4, 0.9))
+	d.set("workflow.message_tokens", fmt.Sprintf("{uniform: [%d, %d]}", d.between(500, 2500), d.between(2500, 6000)))
 	d.set("servers.decode.step_per_request", fmt.Sprintf("%dus", d.between(800, 1200)))
 }
 
 // fleet draws how many agents there are, and over which time they begin.
 func (d *draws) fleet(least, most int) {
-	d.set("fleet.agents", d.between(least, most))
-	d.set("fleet.start_spread", d.seconds(0, 30))
+	n := d.between(least, most)
+	d.set("fleet.agents", n)
+	d.set("fleet.start_spread", d.seconds(0, 120))
+	if d.between(0, 3) == 0 {
+		d.set("fleet.workers", d.between((n+1)/2, n))
+	}
 }
 
 // outputs draws the lengths of answers, and a patience that is shorter than most of them take: a stream

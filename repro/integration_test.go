@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"example.com/wedge/repro"
@@ -18,6 +20,14 @@ import (
 
 // scale is that of the wall runs: a minute a second.
 const scale = 60
+
+// wallSeeds is how many seeds of each scenario TestIntegrationWallSeeds runs. One seed of the catalogue takes
+// about three minutes of real time with six runs beside each other on two cores, so that 20 of each are for a
+// machine with nothing else to do.
+var wallSeeds = flag.Int("wallseeds", 0, "seeds of each scenario in TestIntegrationWallSeeds; 0: none")
+
+// wallLeast is the share of wall runs whose verdict must be right.
+const wallLeast = 0.95
 
 // outcome is what of a run is compared between the clocks.
 type outcome struct {
@@ -98,6 +108,44 @@ func TestIntegrationWall(t *testing.T) {
 				compareClocks(t, runOn(t, repro.ClockVirtual, name), wall)
 			}
 		})
+	}
+}
+
+// TestIntegrationWallSeeds runs the catalogue over real HTTP with many seeds, and scores outcome, layer and
+// cause as TestAccuracy does in virtual time.
+func TestIntegrationWallSeeds(t *testing.T) {
+	if *wallSeeds == 0 {
+		t.Skip("with -wallseeds N: N seeds of each scenario")
+	}
+	var right, all atomic.Int64
+	t.Run("runs", func(t *testing.T) {
+		for _, name := range repro.Names() {
+			for seed := uint64(1); seed <= uint64(*wallSeeds); seed++ {
+				t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
+					t.Parallel()
+					s := lookup(t, name)
+					s.Seed = seed
+					r, err := repro.Run(context.Background(), s, repro.Options{Clock: repro.ClockWall, Scale: scale})
+					if err != nil {
+						t.Fatal(err)
+					}
+					all.Add(1)
+					got := score(r)
+					if got.wrong == "" {
+						right.Add(1)
+						return
+					}
+					t.Logf("WRONG: found %s: %s\n  replay: wedge repro %s --seed %d --clock wall --scale %d\n  %s", got.found, got.wrong, name, seed, scale, r.Verdict.Summary)
+					if control(s) {
+						t.Errorf("a control: %s", got.wrong)
+					}
+				})
+			}
+		}
+	})
+	fmt.Printf("right: %d of %d runs on the wall\n", right.Load(), all.Load())
+	if float64(right.Load()) < wallLeast*float64(all.Load()) {
+		t.Errorf("%d of %d verdicts are right, want %.0f %%", right.Load(), all.Load(), 100*wallLeast)
 	}
 }
 

@@ -36,7 +36,10 @@ func TestDecidingObservation(t *testing.T) {
 			eachStream(ev, func(c *pacer.CallState) { c.LastToken = ev.At.Add(-30 * time.Second) })
 		}, Open},
 		{"transfer-hang", "prefill has sent nothing", func(ev *harness.Evidence) { setGauge(ev, harness.GaugePrefillInflight, 0) }, Refuted},
-		{"transfer-hang", "most is not computed yet", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeTransfer, 40) }, Refuted},
+		{"transfer-hang", "most is not computed yet", func(ev *harness.Evidence) {
+			setGauge(ev, harness.GaugePrefillInflight, 1)
+			setGauge(ev, harness.GaugeDecodeTransfer, 16)
+		}, Refuted},
 		{"transfer-hang", "the decode side is full", func(ev *harness.Evidence) { setGauge(ev, harness.GaugeDecodeKV, 0.99) }, Refuted},
 		{"transfer-hang", "prefill_inflight", func(ev *harness.Evidence) { dropGauge(ev, harness.GaugePrefillInflight) }, Open},
 		{"prefill-hang", "prefill has done all", func(ev *harness.Evidence) { setGauge(ev, harness.GaugePrefillInflight, 15) }, Refuted},

@@ -82,9 +82,9 @@ func judgePrefillHang(r *reading, j *judgement) {
 	case left > 0 && (r.pins.any() || inflight.min >= owed):
 		j.open(0.2*r.share(n), "prefill_inflight after the agents have stopped: is there a floor above 0?")
 		j.con("agents have left %s early in this run: pinned entries may have taken prefill's slots", count(left, "request"))
-	case inflight.last > owed:
+	case inflight.min >= held:
 		j.open(0.2*r.share(n), decide)
-		j.con("%s, more than wait for prefill: it is what has been computed that does not leave", inflight.tell("prefill_inflight"))
+		j.con("%s all the time: what has been computed does not leave, and may hold all of prefill's slots", inflight.tell("prefill_inflight"))
 	default:
 		j.support(0.85 * r.share(n))
 		j.beside = fmt.Sprintf("%s for prefill, which computes nothing", does(n, "request", "waits", "wait"))

@@ -38,6 +38,10 @@ func (r *reading) inTransfer() (n int, most time.Duration) {
 	return n, most
 }
 
+// held is how many entries must stay in prefill's inflight queue to be more than what a chunk has just left
+// there: they hold its slots, and what waits behind them need not be prefill's doing.
+const held = 2
+
 func judgeTransferHang(r *reading, j *judgement) {
 	g := &r.gauges
 	inflight, transfer := &g.recent[prefillInflight], &g.recent[decodeTransfer]
@@ -60,7 +64,7 @@ func judgeTransferHang(r *reading, j *judgement) {
 	case !r.memoryFree():
 		j.refute("%s: what is between the engines may wait for memory", g.told(decodeKV))
 		return
-	case 2*inflight.last < transfer.last:
+	case 2*inflight.last < transfer.last && inflight.min < held:
 		j.refute("%s and %s: most of what decode waits for has not been computed", inflight.tell("prefill_inflight"), transfer.tell("decode_transfer"))
 		return
 	case left > 0 && r.pins.any():
