@@ -16,6 +16,8 @@
 //   - each tool call is answered by a tool message whose content is a JSON object: {"in_range":true}
 //     and what the tool has to say, {"in_range":false,…} for a message that does not exist, or
 //     {"error":"…"} for a call that could not be made;
+//   - a step of whose tool calls none could be made is asked for again, if the workflow has tries left:
+//     a user message lists the steps of the round from that one on;
 //   - reasoning does not stay in the conversation;
 //   - the request's user field is the id of the task.
 //
@@ -25,6 +27,14 @@
 // counted from 0. write {"text": …} starts the draft of the article over, append {"text": …} adds to
 // it, save {} makes it durable. All three take a "path" too, the name of a file in the task's own
 // folder. Unknown arguments are ignored.
+//
+// # What may go wrong
+//
+// Besides tools that are slow or do not return, an agent has the mistakes of real harnesses, each off
+// unless the workflow or a fault asks for it: locks held across the call ([LockStep]), the two locks
+// taken in two orders, results of sub-agents in a mailbox whose bell can be lost or whose error is
+// dropped ([ResultsMailbox]), tools that print into a pipe which nobody reads (ToolOutputBytes), and
+// steps that are repeated while their tool calls cannot be made (StepTries).
 //
 // # Draws
 //
