@@ -107,6 +107,10 @@ var wrappers = []struct {
 	{name: "time stamps", what: "package log", wrap: each(func(_ int, l string) string { return "2026/01/02 03:04:05 " + l })},
 	{name: "time stamps", what: "in brackets", wrap: each(func(_ int, l string) string { return "[2026-01-02 03:04:05,678] " + l })},
 	{name: "quote marks", what: "quoted", wrap: each(func(_ int, l string) string { return "> " + l })},
+	{name: "JSON lines", what: "go test -json", wrap: each(func(_ int, l string) string {
+		text, _ := json.Marshal(l + "\n")
+		return `{"Time":"2026-11-03T10:00:01.5Z","Action":"output","Package":"example.com/a","Test":"TestA","Output":` + string(text) + "}"
+	})},
 	{name: "JSON lines", what: "an object for each line", wrap: each(func(_ int, l string) string {
 		return fmt.Sprintf(`{"level":"error","ts":1767323045.6,"msg":%s,"n":[1,{"a":"]"}]}`, quoted(l))
 	})},
@@ -273,6 +277,9 @@ func TestContainersInContainers(t *testing.T) {
 func stacks(inner, outer string) bool {
 	if inner == "indented" && outer == "indented" {
 		return false // eight blanks are a tab that was lost
+	}
+	if outer == "go test -json" && isString(inner) {
+		return false // both are strings with line ends in them, and the inner one is found first
 	}
 	if outer == "some logger" || outer == "python's logging" {
 		return inner == "ANSI" // its prefix is found by the header behind it

@@ -223,12 +223,14 @@ func unwrapJSON(b []byte, m *memo) (p piece, ok bool) {
 	found := false
 	for _, member := range m.members {
 		switch string(member.Key) {
-		case "msg", "message", "log", "line", "textPayload", "MESSAGE", "content", "_raw":
+		case "msg", "message", "log", "line", "textPayload", "MESSAGE", "content", "_raw", "Output":
 			if !found {
 				m.room, found = Unquote(m.room[:0], member.Value)
 			}
-		case "time", "ts", "timestamp", "@timestamp":
+		case "time", "ts", "timestamp", "@timestamp", "Time":
 			p.at = jsonTime(member.Value)
+		case "Package": // of go test -json
+			p.source = bytes.Trim(member.Value, `"`)
 		}
 	}
 	p.text = bytes.TrimSuffix(m.room, []byte("\n"))
