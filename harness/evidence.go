@@ -61,6 +61,9 @@ type Setup struct {
 	// only: each call stands for an agent and a task, and slots, limits and what goes on between calls are
 	// not known.
 	FromServers bool `json:"from_servers,omitempty"`
+	// Embedded says that it is somebody's own program, with the watchdog in it: what to change is told in
+	// words, since no option of wedge's sets it.
+	Embedded bool `json:"embedded,omitempty"`
 }
 
 // Totals counts what happened over a stretch of a run.

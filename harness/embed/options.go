@@ -80,7 +80,7 @@ func (o *Options) fill() error {
 	if o.Setup.Hold == "" {
 		o.Setup.Hold = "stream"
 	}
-	o.Setup.Slots = o.Slots
+	o.Setup.Slots, o.Setup.Embedded = o.Slots, true
 	return nil
 }
 

@@ -37,6 +37,9 @@ func Diagnose(now, before *harness.Evidence) Verdict {
 		v.Hypotheses[i] = ranked[i].hypothesis()
 	}
 	v.conclude(r, ranked)
+	if now.Setup.Embedded || now.Setup.FromServers {
+		v.Next = inWords(v.Next)
+	}
 	return v
 }
 
