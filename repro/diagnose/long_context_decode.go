@@ -35,6 +35,7 @@ func longContextDecode() cause {
 // decodeHang sums up a decode engine that makes nothing of what it has.
 type decodeHang struct {
 	n       int // calls in its batch that get nothing, or next to nothing
+	streams int // of these, those that have had tokens
 	behind  int // calls that wait for it
 	crawls  bool
 	each    float64 // tokens a second of each running request
@@ -64,6 +65,9 @@ func (r *reading) decodeHang() decodeHang {
 		c := &r.calls[i]
 		if c.fate != fateDecodeHung && !(h.crawls && (c.fate == fateMoving || c.fate == fateServed || c.fate == fateOpen)) {
 			continue
+		}
+		if c.Tokens > 0 {
+			h.streams++
 		}
 		if length := c.PromptTokens + c.Tokens; c.PromptTokens > 0 {
 			if h.least == 0 || length < h.least {
@@ -128,6 +132,9 @@ func judgeLongContextDecode(r *reading, j *judgement) {
 	case h.n > 0 && !h.crawls && 4*h.n < r.stuck():
 		j.open(0.3*r.share(h.n), "decode_running once decode_tokens_total moves again: are they still there?")
 		j.con("%s in the batch as its gauge has it, which may be from before decode stood still; %s elsewhere", does(h.n, "quiet call", "is", "are"), count(r.stuck()-h.n, "other"))
+	case h.n > 0 && !h.crawls && h.streams == 0 && r.n[fateUnpaired] >= h.n:
+		j.open(0.3*r.share(h.n), "decode_running once decode_tokens_total moves again: are they still there?")
+		j.con("%s in the batch by number alone, without headers, and what handshakes that do not come about hold up is certain: %s", does(h.n, "quiet call", "is", "are"), count(r.n[fateUnpaired], "request"))
 	case h.n > 0 && (h.crawls || r.n[fateDecodeHung] > 0):
 		j.support(0.9 * r.share(h.n+h.behind))
 		if h.crawls { // its calls look alive, one token at a time
