@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,9 +20,10 @@ import (
 
 // server answers requests in memory: a token every second.
 type server struct {
-	tokens int // of an answer
-	mute   int // after so many tokens a stream goes quiet for good; 0: it does not
-	status int // other than 0: what every request is answered with
+	tokens int           // of an answer
+	mute   int           // after so many tokens a stream goes quiet for good, each 3 tokens later than the one before; 0: it does not
+	asked  *atomic.Int64 // requests so far; needed for mute
+	status int           // other than 0: what every request is answered with
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -34,10 +36,14 @@ func (s server) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	out, in := io.Pipe()
 	resp.Body = out
+	mute := 0
+	if s.mute > 0 {
+		mute = s.mute + 3*int(s.asked.Add(1)-1)
+	}
 	go func() {
 		for i := range s.tokens {
 			time.Sleep(time.Second)
-			if s.mute > 0 && i == s.mute {
+			if mute > 0 && i == mute {
 				<-req.Context().Done()
 				in.CloseWithError(req.Context().Err())
 				return
@@ -136,7 +142,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"healthy":       {crew{8, 3, false}, server{tokens: 20}, 16, ""},
 		"starvation":    {crew{12, 2, false}, server{tokens: 250}, 4, "starved pacer starvation"},
-		"silent stream": {crew{6, 2, false}, server{tokens: 40, mute: 20}, 6, "wedged stream silent-stream"},
+		"silent stream": {crew{6, 2, false}, server{tokens: 40, mute: 20, asked: new(atomic.Int64)}, 6, "wedged stream silent-stream"},
 		"slot leak":     {crew{6, 4, true}, server{status: http.StatusServiceUnavailable}, 4, "wedged pacer slot-leak"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -190,7 +190,7 @@ func TestLockOverCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		lock := dog.Semaphore("workspace", 1)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // all are done by then: no call is left
 		defer cancel()
 		for i := range 5 {
 			go func() {

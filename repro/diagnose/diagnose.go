@@ -89,7 +89,7 @@ func (v *Verdict) conclude(r *reading, ranked []judged) {
 		u, shown := r.dumpUnknown()
 		if !shown {
 			u = r.unknown()
-			u.why += r.dumpHint()
+			u.why = r.withDumpHint(u.why)
 		}
 		v.Outcome, v.Layer, v.Cause = u.outcome, u.layer, u.cause
 		why = u.why

@@ -52,6 +52,9 @@ func (r *reading) readDump() {
 			f.kind = &kinds[k]
 		}
 		f.idle = r.countIdle(&f)
+		if f.Class == classSlotExhausted && d.view.Outcome != string(Starved) && f.idle > 0 {
+			f.kind = nil // what those who have the slots wait for is the mechanism
+		}
 		if f.holds = d.holds(&f); f.holds {
 			r.noteHeld(&f)
 		}
@@ -236,15 +239,15 @@ func (r *reading) dumpUnknown() (u unknown, ok bool) {
 	return unknown{}, false
 }
 
-// dumpHint is what the dump shows of agents of whom nothing else is known, in a sentence for a verdict that
-// knows no cause; empty if there is nothing.
-func (r *reading) dumpHint() string {
+// withDumpHint adds what the dump shows of agents of whom the marks tell nothing to what else is known, for a
+// verdict that knows no cause.
+func (r *reading) withDumpHint(why string) string {
 	for i := range r.dump.found {
 		if f := &r.dump.found[i]; f.idle > 0 && !f.Symptom {
-			return fmt.Sprintf(" The goroutine dump shows, with %.0f %%: %s.", 100*f.Confidence, f.Text)
+			return fmt.Sprintf("By the marks: %s%s The goroutine dump shows, with %.0f %%: %s.", strings.ToLower(why[:1]), why[1:], 100*f.Confidence, f.Text)
 		}
 	}
-	return ""
+	return why
 }
 
 // inChild says whether the agent waits for a child process, or a pipe to one, by its stack: to the diagnosis

@@ -1,0 +1,205 @@
+package embed_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/embed"
+	"example.com/wedge/repro/diagnose"
+)
+
+// programVariable has the name of the program that the test binary is to be, in a process of its own: what
+// hangs in it is in no other program's dump.
+const programVariable = "WEDGE_EMBED_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	switch name := os.Getenv(programVariable); name {
+	case "":
+		os.Exit(m.Run())
+	case "stay":
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	default:
+		runProgram(name)
+	}
+}
+
+// runProgram is the main function of a program that hangs in its own code, which no mark tells. It ends when
+// the stall has been captured twice, with the second verdict on its standard output.
+func runProgram(name string) {
+	dog, err := embed.Start(embed.Options{
+		Name: name, Watchdog: harness.Watchdog{StallAfter: 200 * time.Millisecond, Captures: []int{1, 3}},
+		Judge: func(now, before *harness.Evidence) any { return diagnose.Diagnose(now, before) },
+		OnStall: func(s embed.Stall) {
+			if s.Evidence.Capture == 2 || s.Ended() {
+				_ = json.NewEncoder(os.Stdout).Encode(s.Verdict)
+				os.Exit(0)
+			}
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	var agents sync.WaitGroup
+	for i, work := range programs()[name] {
+		agents.Go(func() {
+			ctx, agent := dog.Agent(context.Background(), fmt.Sprintf("agent-%d", i+1), "task")
+			work(ctx)
+			agent.End(nil)
+		})
+	}
+	agents.Wait()
+}
+
+// article and index are what the agents of a program share; each locks itself in its methods, and calls the
+// other meanwhile.
+type article struct {
+	sync.Mutex
+	index *index
+	ready *sync.WaitGroup
+}
+
+type index struct {
+	sync.Mutex
+	article *article
+	ready   *sync.WaitGroup
+}
+
+func (a *article) save() {
+	a.Lock()
+	defer a.Unlock()
+	meet(a.ready)
+	a.index.add()
+}
+
+func (a *article) read() { a.Lock(); defer a.Unlock() }
+
+// print works for long with the article locked.
+func (a *article) print() {
+	a.Lock()
+	defer a.Unlock()
+	meet(a.ready)
+	time.Sleep(time.Hour)
+}
+
+func (x *index) add() { x.Lock(); defer x.Unlock() }
+
+func (x *index) rebuild() {
+	x.Lock()
+	defer x.Unlock()
+	meet(x.ready)
+	x.article.read()
+}
+
+// pool is a semaphore, as programs write it.
+type pool chan struct{}
+
+func (p pool) acquire() { p <- struct{}{} }
+func (p pool) release() { <-p }
+
+// ask waits for an answer that never comes.
+//
+//go:noinline
+func ask(answer chan string) { <-answer }
+
+// meet waits until all have come here.
+func meet(all *sync.WaitGroup) {
+	all.Done()
+	all.Wait()
+}
+
+// programs returns what the agents of each program do.
+func programs() map[string][]func(context.Context) {
+	type work = func(context.Context)
+	var ready sync.WaitGroup
+	ready.Add(2)
+	a := &article{ready: &ready}
+	x := &index{article: a, ready: &ready}
+	a.index = x
+	var first, second sync.Mutex
+	both := func(one, other *sync.Mutex) work {
+		return func(context.Context) {
+			one.Lock()
+			meet(&ready)
+			other.Lock()
+			other.Unlock()
+			one.Unlock()
+		}
+	}
+	slots, answer := make(pool, 2), make(chan string)
+	call := func(context.Context) {
+		slots <- struct{}{}
+		defer func() { <-slots }()
+		ask(answer)
+	}
+	fail := func(context.Context) { slots.acquire(); meet(&ready) } // and no release
+	again := func(context.Context) {
+		ready.Wait()
+		slots.acquire()
+		slots.release()
+	}
+	send := func(context.Context) { answer <- "nobody reads this" }
+	child := func(context.Context) {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), programVariable+"=stay")
+		if _, err := cmd.StdinPipe(); err != nil {
+			panic(err)
+		}
+		if err := cmd.Run(); err != nil {
+			panic(err)
+		}
+	}
+	think := func(context.Context) { time.Sleep(time.Hour) }
+	return map[string][]work{
+		"locks of structs":     {func(context.Context) { a.save() }, func(context.Context) { x.rebuild() }},
+		"locks of functions":   {both(&first, &second), both(&second, &first)},
+		"slots without answer": {call, call, call, call, call},
+		"slots leaked":         {fail, fail, again, again},
+		"send":                 {send, send},
+		"child":                {child, child},
+		"thought":              {think, think, think},
+		"lock over work":       {func(context.Context) { a.print() }, func(context.Context) { meet(&ready); a.read() }},
+	}
+}
+
+// TestOwnCode runs programs that hang in their own code, and such as do not.
+func TestOwnCode(t *testing.T) {
+	for name, c := range map[string]struct {
+		want string // outcome, layer, cause
+		text string // in the summary
+	}{
+		"locks of structs":     {"deadlocked harness lock-order", "inferred with 80 %"},
+		"locks of functions":   {"deadlocked harness lock-order", "inferred with 50 %"}, // nobody is left who could end it
+		"slots without answer": {"wedged harness unknown", "2 wait for a receive from a channel at example.com/wedge/harness/embed_test.ask"},
+		"slots leaked":         {"wedged pacer slot-leak", "nobody is seen to have one"},
+		"send":                 {"deadlocked harness unknown", "Cannot tell the mechanism; the dump shows: nobody receives what is sent"},
+		"child":                {"slow tool unknown", "a child process"},
+		"thought":              {"slow none none", "3 agents think"},
+		"lock over work":       {"slow none none", "The goroutine dump shows, with 40 %: a lock is held by one that waits for the outside or a timer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env, cmd.Stderr = append(os.Environ(), programVariable+"="+name), os.Stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v diagnose.Verdict
+			if err := json.Unmarshal(out, &v); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%s %s %s", v.Outcome, v.Layer, v.Cause); got != c.want || !strings.Contains(v.Summary, c.text) {
+				t.Errorf("found %s, want %s with %q\n%s", got, c.want, c.text, v.Summary)
+			}
+		})
+	}
+}
