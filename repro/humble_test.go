@@ -100,7 +100,11 @@ func lessHumble(full, less *diagnose.Verdict, missing string) string {
 	case less.Outcome == full.Outcome && less.Cause == diagnose.CauseSlowServer && len(less.Missing) > 0:
 		return "" // all that is seen of it, and no mechanism
 	case slices.ContainsFunc(full.Hypotheses, func(h diagnose.Hypothesis) bool {
-		return h.Cause == less.Cause && h.Cause != diagnose.CauseStarvation && h.Status == diagnose.Supported && h.Score >= 0.1
+		least := 0.1
+		if h.Cause == diagnose.CauseStarvation { // some slot is always held by a call that is alive
+			least = 0.25
+		}
+		return h.Cause == less.Cause && h.Status == diagnose.Supported && h.Score >= least
 	}):
 		return "" // one of several that are seen
 	case less.Cause != diagnose.CauseUnknown:

@@ -164,14 +164,15 @@ func readGauges(ev *harness.Evidence, all []harness.Sample) readings {
 	for i := range latest {
 		latest[i] = math.Inf(1) // not read so far
 	}
+	end := windowEnd(ev, all)
 	for i := range all {
 		s := &all[i]
 		if s.At > ev.At {
 			continue
 		}
 		r.watch(s, &latest)
-		if old := age(ev.At, s.At); old <= stall {
-			r.read(s, old <= recent)
+		if age(ev.At, s.At) <= stall || age(end, s.At) <= recent {
+			r.read(s, age(end, s.At) <= recent)
 		}
 	}
 	r.under = r.conditions()
@@ -179,6 +180,20 @@ func readGauges(ev *harness.Evidence, all []harness.Sample) readings {
 		r.unseen = slices.Min(r.fresh[n-freshSamples:])
 	}
 	return r
+}
+
+// windowEnd is the instant up to which gauges are read as of late: that of the latest sample, since on a busy
+// machine the capture may come some time after it, unless it is too old for that.
+func windowEnd(ev *harness.Evidence, all []harness.Sample) sim.Instant {
+	for i := len(all) - 1; i >= 0; i-- {
+		if s := &all[i]; s.At <= ev.At && len(s.Gauges) > 0 {
+			if age(ev.At, s.At) <= recentFor {
+				return s.At
+			}
+			break
+		}
+	}
+	return ev.At
 }
 
 // watch notes which counters have grown since the sample before, in latest.

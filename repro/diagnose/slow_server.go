@@ -82,7 +82,7 @@ func judgeSlowServer(r *reading, j *judgement) {
 		j.layer = LayerDecode
 	}
 	dribbling := r.dribbling()
-	switch doubt := r.sum(fateOpen, fateUnanswered) + dribbling; {
+	switch doubt := r.doubtful() + dribbling; {
 	case doubt > r.sum(fateMoving, fateServed, fateFresh, fatePrefill, fateDecodeWait)-dribbling && weight > 0:
 		j.open(min(score, 0.5), "decode_running and decode_tokens_total over half a minute: do the servers work on the calls that get nothing?")
 	case r.sum(fateMoving, fateServed) > 0 || r.sum(fateFresh, fatePrefill, fateDecodeWait) > 0 && r.counting():
@@ -104,6 +104,22 @@ func judgeSlowServer(r *reading, j *judgement) {
 		j.con("of %s nothing has come so far, and nothing is known of the servers", count(n, "call"))
 	}
 	r.batchObservation(j)
+}
+
+// doubtful counts the calls that the servers may work on, and may not. One that is in a batch which makes
+// tokens is none: each of a batch has its part.
+func (r *reading) doubtful() int {
+	n := 0
+	for i := range r.calls {
+		if r.calls[i].doubtful(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *callReading) doubtful(r *reading) bool {
+	return c.fate == fateUnanswered || c.fate == fateOpen && !(c.server == ServerDecode && r.counting())
 }
 
 // atDecode counts calls in the decode batch.

@@ -112,7 +112,9 @@ func (h *holders) add(r *reading, c *callReading) {
 			h.live++
 		}
 	case fateOpen, fateUnanswered:
-		h.unsure++
+		if c.doubtful(r) {
+			h.unsure++
+		}
 	}
 }
 
