@@ -63,6 +63,32 @@ var shapes = map[string]func(*draws){
 		d.set("faults.inverted.probability", d.share(0.5, 1)) // with rare inversions, two need never meet
 		d.outputs(500, 4500)
 	},
+	"lock-over-call": func(d *draws) {
+		d.set("fleet.agents", d.between(4, 40))
+		d.set("fleet.start_spread", d.seconds(0, 20))
+		d.outputs(2500, 4500)
+	},
+	"lost-wakeup": func(d *draws) {
+		d.set("fleet.agents", d.between(12, 40)) // of fewer agents' rings, none may be lost
+		d.set("faults.lost.probability", d.share(0.05, 0.3))
+		d.set("workflow.sub_agents.per_round", d.between(1, 3))
+	},
+	"swallowed-error": func(d *draws) {
+		d.set("fleet.agents", d.between(12, 40))
+		d.set("faults.refused.probability", d.share(0.05, 0.3))
+		d.set("workflow.sub_agents.per_round", d.between(1, 3))
+	},
+	"pipe-full": func(d *draws) {
+		d.fleet(2, 50)
+		d.set("pacer.slots", d.between(4, 30))
+		d.set("workflow.tool_output_bytes", d.between(5_000, 40_000)) // with less, 20 calls do not fill the pipe
+	},
+	"no-progress-loop": func(d *draws) {
+		d.set("fleet.agents", d.between(4, 40))
+		d.set("pacer.slots", d.between(4, 30))
+		d.set("faults.cut.context_over_tokens", d.between(6_000, 12_000))
+		d.set("workflow.message_tokens", "{uniform: [2000, 4000]}") // conversations grow to more than that
+	},
 	"tool-hang": func(d *draws) {
 		d.fleet(4, 60)
 		d.set("pacer.slots", d.between(4, 30))
@@ -175,6 +201,19 @@ var shapes = map[string]func(*draws){
 	"idle-engines": func(d *draws) {
 		d.set("fleet.agents", d.between(24, 40)) // the fault names the 18th
 		d.set("pacer.slots", d.between(18, 30))
+	},
+
+	"compound-slow-timeout-abort": func(d *draws) {
+		d.set("fleet.agents", d.between(26, 50))
+		d.set("pacer.slots", d.between(14, 20))   // with more, one of the three drowns the others
+		d.set("policy.total", d.seconds(70, 100)) // with more, answers end in time
+		d.set("workflow.reasoning_share", d.share(0.6, 0.8))
+	},
+	"compound-dead-leak": func(d *draws) {
+		d.set("fleet.agents", d.between(20, 50))
+		d.set("pacer.slots", d.between(8, 24)) // of fewer, all may go one way
+		d.set("faults.dead.probability", d.share(0.1, 0.2))
+		d.set("faults.error.probability", d.share(0.1, 0.2))
 	},
 
 	"healthy": func(d *draws) {
