@@ -56,7 +56,7 @@ func readDumps(name string, text io.Reader) (*dumpText, error) {
 			break
 		}
 		b := builders[i]
-		b.Messages = d.Messages
+		b.Messages, b.Partial = d.Messages, d.Truncated || d.Form == goroutine.FormDump && b.isPart(d)
 		if s := (&snapshot{name: name, index: len(t.snapshots), dump: d, analysis: b.analysis()}); s.analysis.Goroutines > 0 {
 			t.snapshots = append(t.snapshots, s)
 		}
@@ -75,9 +75,46 @@ func readDumps(name string, text io.Reader) (*dumpText, error) {
 type dumpBuilder struct {
 	waits.Builder
 	stackless []*goroutine.Goroutine
+	runs      bool // some goroutine or thread runs
+	headless  bool // there are frames without a header before any goroutine
+	any       bool // there is a goroutine
+	open      bool // the latest goroutine has no end
+}
+
+// isPart reports whether the beginning or the end of the dump is missing: who makes a dump runs, and a crash says first
+// what it is; and the last goroutine ends in who started it.
+func (b *dumpBuilder) isPart(d *goroutine.Dump) bool {
+	return b.open || len(d.Messages) == 0 && (b.headless || !b.runs)
+}
+
+// note keeps what isPart asks for.
+func (b *dumpBuilder) note(g *goroutine.Goroutine) {
+	switch g.Kind {
+	case goroutine.KindHeadless:
+		b.headless = b.headless || !b.any
+	case goroutine.KindThread:
+		b.runs = true
+	case goroutine.KindGoroutine:
+		b.any = true
+		b.open = !hasEnd(g)
+		b.runs = b.runs || strings.HasPrefix(g.State, "running")
+	}
+}
+
+// hasEnd reports whether the stack ends in the go statement, or in the function in which the main goroutine begins.
+func hasEnd(g *goroutine.Goroutine) bool {
+	if g.CreatedBy.Func != "" || len(g.Frames) == 0 {
+		return true
+	}
+	switch g.Frames[len(g.Frames)-1].Func {
+	case "main.main", "runtime.main", "runtime.goexit":
+		return g.ID == 1
+	}
+	return false
 }
 
 func (b *dumpBuilder) add(g *goroutine.Goroutine) {
+	b.note(g)
 	switch {
 	case g.Again:
 		i := slices.IndexFunc(b.stackless, func(one *goroutine.Goroutine) bool { return one.ID == g.ID })

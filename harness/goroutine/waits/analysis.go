@@ -26,6 +26,8 @@ type Analysis struct {
 	Stages  []StageCount
 	Verdict Verdict
 
+	partial bool // as Builder.Partial
+
 	facts  []fact
 	marks  []flags
 	order  []int32 // group numbers of the facts, in the order of Groups

@@ -20,6 +20,9 @@ type Builder struct {
 	total  int
 	// Messages are those of goroutine.Dump, if the caller has them.
 	Messages []string
+	// Partial says that the text is a part of a dump, such as one that was cut
+	// off: a goroutine that is missing may be the one that others wait for.
+	Partial bool
 }
 
 // A fact is what is kept of one goroutine.
@@ -69,7 +72,7 @@ const wordsMax = 6
 
 // Analyze analyses one dump. Threads and headless blocks do not count.
 func Analyze(d *goroutine.Dump) *Analysis {
-	b := Builder{Messages: d.Messages}
+	b := Builder{Messages: d.Messages, Partial: d.Truncated}
 	for i := range d.Goroutines {
 		b.Add(&d.Goroutines[i])
 	}

@@ -260,6 +260,8 @@ func (m *Movement) judgeRoot(v *Verdict, after *Analysis, root *Finding, still m
 		v.Outcome = Slow
 		v.Reason += "; a timer ends it, unless the limit is 0"
 		return
+	case after.partial && !outside:
+		v.Outcome = Unknown
 	case !outside || root.Class == ExecPipe:
 		v.Outcome = Wedged
 	case minutes >= longMinutes:

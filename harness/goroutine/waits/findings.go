@@ -37,13 +37,13 @@ func (z *analyzer) findClusters() {
 			because = "the runtime found that nobody can reach what they wait for"
 		}
 		nameless := z.facts[c.members[0]].id == 0
-		if (near >= 0 || nameless) && !certain && (z.isOrdinary(class) || z.isOrdinaryNear(class, c)) {
+		if (near >= 0 || nameless || z.b.Partial) && !certain && (z.isOrdinary(class) || z.isOrdinaryNear(class, c)) {
 			continue
 		}
 		if class == DoubleLock {
 			class, confidence, because = z.lockHolder(c, &s, confidence, because)
 		}
-		if class == DoubleLock && confidence <= byElimination && near >= 0 {
+		if class == DoubleLock && confidence <= byElimination && (near >= 0 || z.b.Partial) {
 			class, because = LockWait, "nobody is seen to hold it"
 		}
 		if nameless && len(s.locks) > 0 {
@@ -176,14 +176,19 @@ func (z *analyzer) addTrouble(t *trouble) {
 		if o := z.objectOf[i]; o >= 0 && !slices.Contains(f.Objects, int(o)) && len(f.Objects) < objectsMax {
 			f.Objects = append(f.Objects, int(o))
 		}
-		if (t.near < 0 || t.certain) && z.facts[i].id != 0 {
+		if (t.near < 0 && !z.b.Partial || t.certain) && z.facts[i].id != 0 {
 			z.marks[i] |= stuck
 		}
 	}
 	f.Members = append(f.Members, t.holders...)
-	if t.near >= 0 && !t.certain && f.Class != LockOverCall {
+	switch {
+	case t.certain || f.Class == LockOverCall:
+	case t.near >= 0:
 		f.Confidence /= 2
 		f.Because = strings.TrimPrefix(f.Because+"; ", "; ") + z.who(t.near) + " goes on and may end it"
+	case z.b.Partial:
+		f.Confidence /= 2
+		f.Because = strings.TrimPrefix(f.Because+"; ", "; ") + "one that is missing from the text may end it"
 	}
 	f.Text = z.text(t)
 	if len(t.holders) > 0 {

@@ -7,7 +7,7 @@ import (
 
 // Analysis says what the goroutines so far amount to. The Builder can go on.
 func (b *Builder) Analysis() *Analysis {
-	a := &Analysis{Goroutines: b.total, facts: b.facts[:len(b.facts):len(b.facts)]}
+	a := &Analysis{Goroutines: b.total, partial: b.Partial, facts: b.facts[:len(b.facts):len(b.facts)]}
 	a.marks = make([]flags, len(a.facts))
 	for i := range a.facts {
 		a.marks[i] = a.facts[i].flags

@@ -66,8 +66,17 @@ func (z *analyzer) missing() []string {
 // nextDump is the step that decides between slow and stuck.
 const nextDump = "take a second dump some seconds later and compare: wedge dump FIRST SECOND, or wedge dump http://HOST:PORT/debug/pprof/goroutine"
 
+// partDump is what a part of a dump cannot tell, and wholeDump what would.
+const (
+	partDump  = "the goroutines that are missing from the text, which is only a part of a dump: any of them may end the waits of others"
+	wholeDump = "get the whole dump: a log without a limit of lines (kubectl logs without --tail), a buffer that is large enough"
+)
+
 // addNext says what to do.
 func (z *analyzer) addNext(v *Verdict) {
+	if z.b.Partial {
+		v.Next = append(v.Next, wholeDump)
+	}
 	if v.Outcome != Deadlocked && v.Outcome != Idle {
 		v.Next = append(v.Next, nextDump)
 	}

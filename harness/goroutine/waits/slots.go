@@ -62,7 +62,7 @@ func (z *analyzer) findSlots() {
 			orphans = append(orphans, *p)
 		}
 	}
-	cross := len(orphans) > 1 && z.wild < 0
+	cross := len(orphans) > 1 && z.wild < 0 && !z.b.Partial
 	if cross {
 		z.addCross(orphans)
 	}
@@ -104,13 +104,18 @@ func (z *analyzer) judgePool(p *pool) {
 			f.Class, f.Confidence = SlotNested, byReceiver
 		}
 	case len(nested) > 0:
-		f.Class, stuckMembers = SlotNested, live < 0
+		f.Class, stuckMembers = SlotNested, live < 0 && !z.b.Partial
 		f.Because = fmt.Sprintf("%d that wait for a slot have one already, or work for one that has", z.sum(nested))
 	case len(p.holders) == 0 && object.Kind == Semaphore:
 		f.Because = "nobody in the dump is inside the code that follows on the wait"
 		if z.wild >= 0 {
 			f.Confidence = byType
 			f.Because += fmt.Sprintf(", but %s or others that go on may have one", z.who(z.wild))
+			break
+		}
+		if z.b.Partial {
+			f.Confidence = byType
+			f.Because += ", but those that are missing from the text may have one"
 			break
 		}
 		f.Class, f.Confidence = SlotLeaked, byElimination
@@ -187,7 +192,7 @@ func (z *analyzer) judgeLocked(p *pool, locked []int32) (FindingClass, float64, 
 			return SlotExhausted, byElimination, "all holders wait for a lock"
 		}
 	}
-	if z.wild >= 0 {
+	if z.wild >= 0 || z.b.Partial {
 		return SlotExhausted, byElimination, "all holders wait for a lock, and who has that is not printed"
 	}
 	return SlotLockCycle, byElimination, "all holders wait for a lock, and only those that wait for a slot are left to hold it"

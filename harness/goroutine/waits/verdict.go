@@ -84,6 +84,9 @@ const asleep = "all goroutines are asleep - deadlock!"
 func (z *analyzer) verdict() Verdict {
 	v := Verdict{Outcome: Unknown, Decided: "nothing"}
 	v.Missing = z.missing()
+	if z.b.Partial {
+		v.Missing = append(v.Missing, partDump)
+	}
 	root := z.root()
 	switch {
 	case slices.ContainsFunc(z.b.Messages, func(m string) bool { return strings.Contains(m, asleep) }):
@@ -128,12 +131,14 @@ func isSlot(c FindingClass) bool {
 // judgeSlots says what follows from what the holders of slots wait for.
 func (z *analyzer) judgeSlots(v *Verdict, f *Finding) {
 	v.Decided, v.Reason = "holders", f.Text+because(f)
-	alive := z.wild >= 0
+	alive := z.wild >= 0 || z.b.Partial
 	switch f.Class {
 	case SlotNested, SlotLockCycle:
-		v.Outcome = Wedged
-		if z.allStuck(f) && !alive && f.Confidence >= byOwner {
+		switch {
+		case z.allStuck(f) && !alive && f.Confidence >= byOwner:
 			v.Outcome = Deadlocked
+		case !z.b.Partial:
+			v.Outcome = Wedged
 		}
 	case SlotLeaked:
 		v.Outcome = Wedged
@@ -185,7 +190,7 @@ func (z *analyzer) judgeLocks(v *Verdict, f *Finding) {
 		v.Outcome = Deadlocked
 	case f.Class == NilChannel && (z.canWake() || z.hasRest()):
 		v.Reason += "; the rest of the program goes on"
-	case !z.dying && len(z.live) == 0 && z.allStuck(f) && !z.hasTimer() && (isLocksOnly(f.Class) || !z.hasRest()):
+	case !z.dying && !z.canWake() && z.allStuck(f) && !z.hasTimer() && (isLocksOnly(f.Class) || !z.hasRest()):
 		v.Outcome = Deadlocked
 		v.Reason += "; nobody in the dump runs, sleeps or waits for the outside"
 	case proven || len(z.a.Stuck) > 0 && z.allStuck(f):
@@ -196,13 +201,14 @@ func (z *analyzer) judgeLocks(v *Verdict, f *Finding) {
 	if z.dying {
 		v.Missing = append(v.Missing, "the program was ended by a panic or fatal error: whether its main goroutine would have woken somebody")
 	}
-	if z.canWake() {
+	if len(z.live) > 0 {
 		v.Missing = append(v.Missing, secondDump)
 	}
 }
 
-// canWake reports whether somebody goes on who may wake others.
-func (z *analyzer) canWake() bool { return len(z.live) > 0 }
+// canWake reports whether somebody goes on who may wake others, in the dump or
+// missing from its text.
+func (z *analyzer) canWake() bool { return len(z.live) > 0 || z.b.Partial }
 
 // isLocksOnly reports whether only a holder of a lock can end the waits: one who
 // comes new into the program cannot.
