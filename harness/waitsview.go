@@ -26,7 +26,7 @@ type WaitsView struct {
 type WaitsFinding struct {
 	Class      string   `json:"class"`   // such as "ab-ba": see waits.FindingClass
 	Members    int      `json:"members"` // goroutines
-	Still      int      `json:"still"`   // of these, those that had the same stack in the dump before; 0 without two
+	Still      int      `json:"still"`   // of these, those that were in the same wait, which no timer ends, in the dump before; 0 without two
 	Stuck      int      `json:"stuck"`   // of these, those whose wait nobody in the dump is seen to be able to end
 	Agents     []string `json:"agents"`  // names on the labels of members, each once, in the order of the dump; the first few
 	AgentsIn   int      `json:"agents_in"`

@@ -65,7 +65,9 @@ func (r *reading) readDump() {
 // rootOf is the index of the finding that the verdict on the dump is about: the first, or with two dumps the
 // first that stayed; -1: there is none.
 func (d *dumpReading) rootOf() int {
-	return slices.IndexFunc(d.view.Findings, func(f harness.WaitsFinding) bool { return d.view.Over == 0 || mostOf(f.Still, f.Members) })
+	return slices.IndexFunc(d.view.Findings, func(f harness.WaitsFinding) bool {
+		return d.view.Over == 0 || mostOf(f.Still, f.Members) || comesOn(f.Class) && 2*f.Still >= f.Members
+	})
 }
 
 // mostOf says whether all but a tenth are.
@@ -83,15 +85,13 @@ func (d *dumpReading) holds(f *dumpFinding) bool {
 		return false
 	}
 	if d.view.Over > 0 {
-		return f.root && (mostOf(f.Still, f.Members) || f.comesOn() && 2*f.Still >= f.Members)
+		return f.root
 	}
-	return f.Stuck == f.Members || f.root && f.comesOn()
+	return f.Stuck == f.Members || f.root && comesOn(f.Class)
 }
 
-// comesOn says whether the finding is about somebody who goes on and keeps others waiting.
-func (f *dumpFinding) comesOn() bool {
-	return f.Class == classSlotExhausted || f.Class == classLockOverCall
-}
+// comesOn says whether findings of a class are about somebody who goes on and keeps others waiting.
+func comesOn(class string) bool { return class == classSlotExhausted || class == classLockOverCall }
 
 // countIdle counts the agents of a finding of whom the marks only tell that they are between calls, and notes
 // at them what they wait for. The view may name the first few agents only.
@@ -132,7 +132,7 @@ func (d *dumpReading) outcome(f *dumpFinding) Outcome {
 	switch {
 	case f.root && d.view.Outcome == string(Deadlocked):
 		return Deadlocked
-	case f.comesOn() && d.view.Outcome == string(Starved):
+	case comesOn(f.Class) && d.view.Outcome == string(Starved):
 		return Starved
 	}
 	return Wedged
@@ -149,7 +149,7 @@ func (d *dumpReading) text(f *dumpFinding) string {
 	}
 	text += "; of " + count(f.AgentsIn, "agent") + ": " + few(f.Agents)
 	if d.view.Over > 0 {
-		text += fmt.Sprintf("; %s had the same stack in the dump %s before", ofAll(f.Still, f.Members, "goroutine"), secs(d.view.Over))
+		text += fmt.Sprintf("; %s in the same wait as in the dump %s before", areOfAll(f.Still, f.Members, "goroutine"), secs(d.view.Over))
 	}
 	return text
 }

@@ -48,7 +48,7 @@ func TestExample(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "http://servers.test/v1")
 	t.Setenv("OPENAI_API_KEY", "sk-only-a-test")
 	for after, want := range map[int][]string{
-		0: {"6 of 6 agents done, 0 failed; 12 calls completed; 0 stalls"},
+		0:  {"6 of 6 agents done, 0 failed; 12 calls completed; 0 stalls"},
 		20: {"stall 1: wedged, layer stream, cause silent-stream", "6 streams went quiet part-way", "  try: set an idle limit of about 60 s on streams", "0 of 6 agents done, 6 failed; 0 calls completed; 1 stalls"},
 	} {
 		var out bytes.Buffer
