@@ -110,6 +110,9 @@ func (f *dumpFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.validate(args); err != nil {
 		return err
 	}
+	if err := f.checkFiles(args); err != nil {
+		return err
+	}
 	texts, err := f.read(cmd, args)
 	if err != nil || texts == nil {
 		return err
@@ -245,23 +248,16 @@ func textsOf(dumps []*snapshot, texts []*dumpText) []*dumpText {
 	return of
 }
 
-// write prints a report and writes the files that were asked for.
+// write prints a report and writes the files that were asked for. The report comes first: the process that it is about may
+// have ended.
 func (f *dumpFlags) write(w io.Writer, r *dumpReport) error {
-	for _, out := range []struct {
-		file  string
-		write func(io.Writer) error
-	}{
-		{f.html, func(w io.Writer) error { return writeDumpPage(w, r) }},
-		{f.dot, func(w io.Writer) error { return r.graph().WriteDOT(w, r.title) }},
-		{f.svg, func(w io.Writer) error { return r.graph().WriteSVG(w, r.title) }},
-	} {
-		if out.file == "" {
-			continue
-		}
-		if err := writeFile(out.file, out.write); err != nil {
-			return err
-		}
+	if err := f.print(w, r); err != nil {
+		return err
 	}
+	return f.writeFiles(r)
+}
+
+func (f *dumpFlags) print(w io.Writer, r *dumpReport) error {
 	if !f.json {
 		return printDump(w, r, f.all)
 	}
@@ -271,13 +267,4 @@ func (f *dumpFlags) write(w io.Writer, r *dumpReport) error {
 	}
 	_, err = w.Write(append(text, '\n'))
 	return err
-}
-
-func writeFile(name string, write func(io.Writer) error) (err error) {
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return write(file)
 }

@@ -79,7 +79,7 @@ func dumpStdin(t *testing.T, text string, args ...string) (stdout, stderr string
 	root.SetIn(strings.NewReader(text))
 	root.SetOut(&out)
 	root.SetErr(&errs)
-	code = exitCode(root.ExecuteContext(t.Context()), &errs)
+	code = exitCode(root.ExecuteContext(t.Context()), "wedge dump", &errs)
 	return out.String(), errs.String(), code
 }
 

@@ -94,8 +94,8 @@ func TestLoadExitCodes(t *testing.T) {
 func TestLoadBadInput(t *testing.T) {
 	for args, want := range map[string]string{
 		"--concurrency 0":                    "wedge: --concurrency: found 0, want a whole number from 1 to 100000",
-		"--concurrency 4,x":                  `wedge: invalid argument "4,x" for "--concurrency" flag`,
-		"--timeout 4":                        `wedge: invalid argument "4" for "--timeout" flag`,
+		"--concurrency 4,x":                  `wedge: --concurrency: found "4,x", want whole numbers such as 1,16,64`,
+		"--timeout 4":                        `wedge: --timeout: found "4", want lengths of time such as 10s,6s`,
 		"--timeout -4s":                      "wedge: --timeout: found -4s, want a duration from 0s to",
 		"--duration 0s":                      "wedge: --duration: found 0s and no number of requests",
 		"--requests -1":                      "wedge: --requests: found -1, want a whole number from 0 to",

@@ -66,11 +66,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return exitCode(root.ExecuteContext(ctx), stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	return exitCode(err, cmd.CommandPath(), stderr)
 }
 
-// exitCode tells of an error, if there is one, and returns its exit code.
-func exitCode(err error, stderr io.Writer) int {
+// exitCode tells of an error of the command, if there is one, and returns its exit code.
+func exitCode(err error, command string, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
@@ -87,7 +88,7 @@ func exitCode(err error, stderr io.Writer) int {
 		return exitUsage
 	}
 	// What is left are cobra's own complaints about flags and commands.
-	fmt.Fprintf(stderr, "wedge: %s (see %q)\n", plainText(oneLine(err.Error())), "wedge --help")
+	fmt.Fprintf(stderr, "wedge: %s (see %q)\n", plainText(oneLine(err.Error())), command+" --help")
 	return exitUsage
 }
 

@@ -27,7 +27,7 @@ written, 130 interrupted.`,
   wedge repro starvation --clock wall --scale 60 --json
   wedge repro starvation --print > my.yaml
   wedge repro my.yaml`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("scenario"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return f.list(cmd)
@@ -99,7 +99,12 @@ func printCatalogue(w io.Writer) error {
 			if s.Control() == control {
 				const column = 22
 				text := p.wrap(strings.Repeat(" ", column), firstSentence(s.About))
-				p.b.WriteString(fmt.Sprintf("%-*s", column, "  "+name) + strings.TrimLeft(text, " "))
+				if head := "  " + name; len(head) < column {
+					text = fmt.Sprintf("%-*s", column, head) + strings.TrimLeft(text, " ")
+				} else {
+					text = head + "\n" + text
+				}
+				p.b.WriteString(text)
 			}
 		}
 	}

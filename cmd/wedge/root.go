@@ -1,6 +1,14 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"example.com/wedge/repro"
+)
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -19,12 +27,52 @@ the hangs that such harnesses show, and says where every request is and why noth
   wedge run --base-url http://127.0.0.1:30000/v1 --model my-model
                                       run the fleet against your own server
   wedge exec --scenario silent-stream -- ./my-harness
-                                      run your own harness against the simulated servers`,
+                                      run your own harness against the simulated servers
+
+Of a system that hangs now:
+
+  wedge dump localhost:6060           who waits for whom in a Go program with net/http/pprof, or in a dump of it
+  wedge logs router.log               which requests a log has started and not finished, and how long others took
+  wedge probe http://127.0.0.1:30000 client=http://127.0.0.1:6060
+                                      where the requests are: in the client, on the way, or in the servers`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.AddCommand(newRepro(), newRun(), newServe(), newLoad(), newLogs(), newProbe(), newDiff(), newExec(), newDump())
 	return root
+}
+
+// flagError says of a flag's value what is allowed, in the words of all other bad input.
+func flagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	want, ok := map[string]string{
+		"bool":          "true or false",
+		"int":           "a whole number",
+		"uint":          "a whole number of 0 or more",
+		"uint64":        "a whole number of 0 or more",
+		"float64":       "a number",
+		"duration":      "a length of time such as 30s or 5m",
+		"intSlice":      "whole numbers such as 1,16,64",
+		"durationSlice": "lengths of time such as 10s,6s",
+	}[bad.GetFlag().Value.Type()]
+	if !ok {
+		return err
+	}
+	return &repro.InputError{Source: "--" + bad.GetFlag().Name, Msg: fmt.Sprintf("found %q, want %s", bad.GetValue(), want)}
+}
+
+// atMostOne refuses a second argument, in the same words.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return &repro.InputError{Source: args[1], Msg: fmt.Sprintf("found it after %q, want one %s", args[0], what)}
+		}
+		return nil
+	}
 }

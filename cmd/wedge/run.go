@@ -28,7 +28,7 @@ answer, 130 interrupted.`,
 		Example: `  wedge run my.yaml
   wedge run my.yaml --clock wall --scale 60
   wedge run --base-url http://127.0.0.1:30000/v1 --model my-model --set fleet.agents=8`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("scenario file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, server) },
 	}
 	f.register(cmd.Flags(), string(repro.ClockVirtual))
@@ -95,6 +95,9 @@ func serverWords(server repro.Server) string {
 func runScenario(args []string, server bool) (s *repro.Scenario, words string, err error) {
 	if len(args) == 1 {
 		s, err := repro.ReadFile(args[0])
+		if _, unknown := repro.Lookup(args[0]); err != nil && unknown == nil {
+			err = &repro.InputError{Source: args[0], Msg: "found no such file, but a scenario of the catalogue, which wedge repro " + args[0] + " runs"}
+		}
 		return s, "run " + quote(args[0]), err
 	}
 	if !server {

@@ -66,7 +66,7 @@ Exit codes: 0 interrupted or --for is over, 2 bad input, 4 the servers failed.`,
   wedge serve silent-stream --scale 60
   wedge serve --preset vllm --fault '{id: busy, where: router, what: status, status: 429, probability: 0.1}'
   wedge serve --set servers.decode.running_max=8 --set servers.model.output_tokens=200`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOne("scenario"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()

@@ -175,7 +175,7 @@ func TestServeBadInput(t *testing.T) {
 		{[]string{"--set", "servers.decode.running_max=0"}, "servers.decode.running_max: 0, want a whole number from 1"},
 		{[]string{"--logs", "/dev/null/x"}, "--logs: "},
 		{[]string{"no-such-scenario"}, `unknown scenario "no-such-scenario"`},
-		{[]string{"a", "b"}, "accepts at most 1 arg"},
+		{[]string{"a", "b"}, "want one scenario"},
 	} {
 		out, errs, code := wedge(t, append([]string{"serve"}, c.args...)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
