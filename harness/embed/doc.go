@@ -16,6 +16,10 @@
 //	returned()
 //	agent.Step()                                             // progress
 //
+// What is not marked shows in the goroutine dump of each capture: a deadlock of the program's own locks, a
+// semaphore of its own that has run out, a child process that does not end. The evidence has that too, with
+// how sure it is, and the diagnosis puts a stall down to it if no mark explains it.
+//
 // What it costs is a lock and a clock reading for each of these events and for each Read of a body;
 // nothing polls. Nothing of the requests' or answers' text is kept, but for the first bytes of error
 // messages.
