@@ -73,7 +73,7 @@ func (p *dumpPage) head(r *dumpReport) {
 	}
 	p.line("")
 	what := p.waitsOutcome(r.Verdict.Outcome)
-	if r.Verdict.Decided != "" && r.Verdict.Decided != "nothing" {
+	if r.Verdict.Decided != "" && r.Verdict.Decided != "nothing" && r.Verdict.Outcome != string(waits.Unknown) {
 		what += "  " + p.dim("decided by "+r.Verdict.Decided)
 	}
 	p.line("  %s", what)

@@ -75,7 +75,7 @@ func Compare(before, after *Analysis) *Movement {
 	}
 	m.Gone = len(before.facts) - m.Still - m.Moved
 	m.countPeers(before, still)
-	m.judge(after, still)
+	m.judge(before, after, still)
 	return m
 }
 
@@ -111,7 +111,7 @@ func (m *Movement) countPeers(before *Analysis, still map[int64]bool) {
 }
 
 // judge follows the same order as one dump's verdict, with movement known.
-func (m *Movement) judge(after *Analysis, still map[int64]bool) {
+func (m *Movement) judge(before, after *Analysis, still map[int64]bool) {
 	v := after.Verdict
 	v.Next = slices.Clone(v.Next)
 	what := fmt.Sprintf("between two dumps %d goroutines stayed where they were, %d moved, %d ended, %d are new", m.Still, m.Moved, m.Gone, m.New)
@@ -119,12 +119,12 @@ func (m *Movement) judge(after *Analysis, still map[int64]bool) {
 	switch {
 	case v.Outcome == Deadlocked:
 	case root == nil && m.Moved+m.Gone+m.New > 0 && len(m.Stuck) == 0:
-		v = Verdict{Outcome: Idle, Decided: "movement", Reason: "nobody waits for anybody for long; " + what}
+		v = Verdict{Outcome: Idle, Decided: "movement", Reason: "nobody waits for anybody for long"}
 		if m.Moved > 0 || m.Peers > 0 {
 			v.Outcome = Slow
 		}
 	case root == nil:
-		m.judgeNoRoot(&v, after, still)
+		m.judgeNoRoot(&v, before, after, still)
 	case (root.Class == ABBA && root.Confidence >= byReceiver) || (isCycle(root.Class) && after.allStuck(root)):
 		v.Outcome, v.Decided = Deadlocked, "locks"
 		if isSlot(root.Class) {
@@ -143,6 +143,7 @@ func (m *Movement) judge(after *Analysis, still map[int64]bool) {
 			v.Next = append(v.Next, read)
 		}
 	}
+	lastQuit(&v)
 	m.Verdict = v
 }
 
@@ -172,9 +173,10 @@ func (m *Movement) rootStill(after *Analysis, still map[int64]bool) *Finding {
 // judgeNoRoot is for dumps in which no trouble stayed. Those that stayed at a
 // place all the same may be busy there, or not: findings have the waits of which a
 // dump shows more.
-func (m *Movement) judgeNoRoot(v *Verdict, after *Analysis, still map[int64]bool) {
+func (m *Movement) judgeNoRoot(v *Verdict, before, after *Analysis, still map[int64]bool) {
 	v.Decided = "movement"
 	place, count := after.mostStill(still)
+	piled := pileUp(before, after, still)
 	handed := handedOn(after, still)
 	switch {
 	case handed > 0:
@@ -183,6 +185,10 @@ func (m *Movement) judgeNoRoot(v *Verdict, after *Analysis, still map[int64]bool
 	case m.Peers > 0 && 2*m.PeersStill < m.Peers:
 		v.Outcome = Slow
 		v.Reason = fmt.Sprintf("of %d calls to the outside %d came on", m.Peers, m.Peers-m.PeersStill)
+	case piled != nil:
+		v.Outcome = Unknown
+		v.Reason = fmt.Sprintf("goroutines pile up: %d waited for %s at %s before, %d after, and none of the first came on. That is a leak, or a queue that nobody serves", piled.before, piled.group.Waits, piled.group.Place, piled.group.Count())
+		v.Next = append(v.Next, "read "+piled.group.Place+": who should end this wait may have given up, as after a timeout or an early return")
 	case count > 0:
 		v.Outcome = Unknown
 		v.Reason = fmt.Sprintf("%d goroutines stayed in waits that others have to end, most of them, %d, %s", len(m.Stuck), count, place)

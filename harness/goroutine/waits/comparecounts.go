@@ -1,6 +1,9 @@
 package waits
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // hasIDs reports whether the text had the goroutines' numbers, as profiles have not.
 func (a *Analysis) hasIDs() bool {
@@ -23,10 +26,13 @@ func (m *Movement) byCounts(before, after *Analysis) *Movement {
 	}
 	m.Gone = before.Goroutines - m.Still
 	m.Verdict = after.Verdict
+	m.Verdict.Next = slices.Clone(m.Verdict.Next)
+	m.Verdict.Missing = slices.Clone(m.Verdict.Missing)
 	if m.Verdict.Outcome == Wedged {
 		m.Verdict.Outcome = Unknown
 	}
 	m.Verdict.Reason += fmt.Sprintf("; of %d goroutines, as many as %d may have stayed at their places, %d places are new", after.Goroutines, m.Still, m.New)
 	m.Verdict.Missing = append(m.Verdict.Missing, "the numbers of the goroutines, without which those at one place may be others than before: a debug=2 dump has them")
+	m.Verdict.Missing = slices.DeleteFunc(m.Verdict.Missing, func(s string) bool { return s == secondDump })
 	return m
 }

@@ -41,7 +41,23 @@ func (z *analyzer) judgeQuiet(v *Verdict) {
 	default:
 		v.Reason = fmt.Sprintf("no trouble is seen in one dump of %d goroutines, and one dump does not tell what moves", z.a.Goroutines)
 	}
+	if g := z.crowd(); g != nil && v.Outcome == Unknown {
+		v.Reason += fmt.Sprintf("; %d wait for %s at %s, which is a leak if they only become more", g.Count(), g.Waits, g.Place)
+	}
 }
+
+// crowd is the largest group in one wait for others of the program, nil if most goroutines are elsewhere.
+func (z *analyzer) crowd() *Group {
+	for i := range z.a.Groups {
+		if g := &z.a.Groups[i]; g.Class == ProgramEnding && g.Count() >= crowdMin && 2*g.Count() > z.a.Goroutines {
+			return g
+		}
+	}
+	return nil
+}
+
+// crowdMin is how many goroutines at one place are worth a word.
+const crowdMin = 10
 
 // missing says what the text cannot tell.
 func (z *analyzer) missing() []string {
@@ -51,20 +67,30 @@ func (z *analyzer) missing() []string {
 		switch z.shape(i).kind {
 		case Channel, RWMutex:
 			if z.facts[i].object == 0 {
-				unnamed++
+				unnamed += int(z.facts[i].count)
 			} else {
 				shown++
 			}
 		}
 	}
 	if unnamed > 0 && shown == 0 {
-		list = append(list, fmt.Sprintf("which channels or RWMutexes %d goroutines wait for: a dump by SIGQUIT or of a crash has their addresses", unnamed))
+		what := fmt.Sprintf("which channels or RWMutexes %d goroutines wait for", unnamed)
+		if unnamed == 1 {
+			what = "which channel or RWMutex 1 goroutine waits for"
+		}
+		list = append(list, what+": a dump by SIGQUIT or of a crash has the addresses")
 	}
 	return list
 }
 
 // nextDump is the step that decides between slow and stuck.
 const nextDump = "take a second dump some seconds later and compare: wedge dump FIRST SECOND, or wedge dump http://HOST:PORT/debug/pprof/goroutine"
+
+// fullDumps is the same for a profile, which has too little to be compared.
+const fullDumps = "take two dumps with states and numbers, some seconds apart, and compare them: wedge dump http://HOST:PORT/debug/pprof/goroutine asks for them (it adds ?debug=2)"
+
+// quit is the step that ends the process.
+const quit = "if the process may end: kill -QUIT PID prints the addresses of channels"
 
 // partDump is what a part of a dump cannot tell, and wholeDump what would.
 const (
@@ -77,14 +103,26 @@ func (z *analyzer) addNext(v *Verdict) {
 	if z.b.Partial {
 		v.Next = append(v.Next, wholeDump)
 	}
-	if v.Outcome != Deadlocked && v.Outcome != Idle {
+	switch {
+	case v.Outcome == Deadlocked || v.Outcome == Idle:
+	case z.a.hasIDs():
 		v.Next = append(v.Next, nextDump)
+	default:
+		v.Next = append(v.Next, fullDumps)
 	}
 	if slices.ContainsFunc(v.Missing, func(m string) bool { return strings.Contains(m, "SIGQUIT") }) {
-		v.Next = append(v.Next, "if the process may end: kill -QUIT PID prints the addresses of channels")
+		v.Next = append(v.Next, quit)
 	}
 	if root := z.root(); root != nil && v.Outcome != Unknown {
 		v.Next = append(v.Next, z.placesToRead(root)...)
+	}
+	lastQuit(v)
+}
+
+// lastQuit puts the step that ends the process after all others.
+func lastQuit(v *Verdict) {
+	if i := slices.Index(v.Next, quit); i >= 0 {
+		v.Next = append(slices.Delete(slices.Clone(v.Next), i, i+1), quit)
 	}
 }
 

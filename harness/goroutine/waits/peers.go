@@ -59,7 +59,7 @@ func (z *analyzer) addPeer(t *trouble) {
 	if words := byCompanion[t.finding.Class]; words != "" {
 		f.Text = strings.ReplaceAll(f.Text, http2Call, words)
 	}
-	f.Because = "one dump does not tell whether it ends"
+	f.Because = "a dump does not tell whether it ends"
 	if longest > 0 {
 		f.Because += fmt.Sprintf("; the header says up to %d minutes, which may be late or early", int(longest.Minutes()))
 	}
