@@ -55,7 +55,7 @@ func (r *reading) readDump() {
 		if f.Class == classSlotExhausted && d.view.Outcome != string(Starved) && f.idle > 0 {
 			f.kind = nil // what those who have the slots wait for is the mechanism
 		}
-		if f.holds = d.holds(&f); f.holds {
+		if f.holds = d.holds(&f); f.holds && f.kind != nil {
 			r.noteHeld(&f)
 		}
 		d.found = append(d.found, f)
@@ -99,8 +99,8 @@ func (r *reading) countIdle(f *dumpFinding) int {
 	n := 0
 	for i := range r.idle {
 		a := &r.idle[i]
-		if !a.free() || !slices.Contains(f.Agents, a.Name) {
-			continue
+		if !a.free() || f.kind == nil && a.Stage == pacer.StageTool || !slices.Contains(f.Agents, a.Name) {
+			continue // a tool that waits for what nobody can name is a tool that does not return
 		}
 		n++
 		if f.kind != nil && a.dumped == nil {

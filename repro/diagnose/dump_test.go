@@ -72,6 +72,8 @@ func TestDump(t *testing.T) {
 		{"a child for a minute", pacer.StageThink, 70 * time.Second, "unknown", 10 * time.Second, "exec-wait", 0.3, loose, "slow tool unknown", "a child process"},
 		{"a child for ten minutes", pacer.StageThink, 10 * time.Minute, "unknown", time.Minute, "exec-wait", 0.3, loose, "wedged tool tool-hang", "the sentence of exec-wait; inferred with 30 %"},
 		{"a full pipe for ten minutes", pacer.StageTool, 10 * time.Minute, "unknown", time.Minute, "pipe-full", 0.3, loose, "wedged tool pipe-full", "the sentence of pipe-full"},
+		{"a send that nobody takes, in a tool", pacer.StageTool, 90 * time.Second, "wedged", time.Minute, "send-no-receiver", 0.7, nil, "slow tool unknown", "in a tool"},
+		{"a condition of nobody, in a tool for long", pacer.StageTool, 10 * time.Minute, "wedged", time.Minute, "cond", 0.7, nil, "wedged tool tool-hang", "has not returned"},
 		{"a send that nobody takes", pacer.StageThink, 90 * time.Second, "wedged", time.Minute, "send-no-receiver", 0.7, nil, "wedged harness unknown", "Cannot tell the mechanism; the dump shows: the sentence of send-no-receiver; inferred with 70 %"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
