@@ -136,7 +136,7 @@ func (m *Movement) judge(before, after *Analysis, still map[int64]bool) {
 	}
 	v.Reason += "; " + what
 	v.Missing = slices.DeleteFunc(slices.Clone(v.Missing), func(s string) bool { return s == secondDump })
-	v.Next = slices.DeleteFunc(v.Next, func(s string) bool { return s == nextDump })
+	v.Next = slices.DeleteFunc(v.Next, func(s string) bool { return s == nextDump || s == nextTime })
 	if root != nil {
 		read := "read " + strings.Join(after.Places(root), ", ")
 		if !slices.Contains(v.Next, read) {

@@ -86,6 +86,9 @@ func (z *analyzer) missing() []string {
 // nextDump is the step that decides between slow and stuck.
 const nextDump = "take a second dump some seconds later and compare: wedge dump FIRST SECOND, or wedge dump http://HOST:PORT/debug/pprof/goroutine"
 
+// nextTime is the same for a process that a signal or a crash has ended.
+const nextTime = "this process has ended, so of the next one that hangs take two dumps, some seconds apart, and compare them: wedge dump http://HOST:PORT/debug/pprof/goroutine asks for them, without ending it"
+
 // fullDumps is the same for a profile, which has too little to be compared.
 const fullDumps = "take two dumps with states and numbers, some seconds apart, and compare them: wedge dump http://HOST:PORT/debug/pprof/goroutine asks for them (it adds ?debug=2)"
 
@@ -105,6 +108,8 @@ func (z *analyzer) addNext(v *Verdict) {
 	}
 	switch {
 	case v.Outcome == Deadlocked || v.Outcome == Idle:
+	case len(z.b.Messages) > 0:
+		v.Next = append(v.Next, nextTime)
 	case z.a.hasIDs():
 		v.Next = append(v.Next, nextDump)
 	default:
