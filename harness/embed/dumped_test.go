@@ -130,10 +130,10 @@ func programs() map[string][]func(context.Context) {
 	both := func(one, other *sync.Mutex) work {
 		return func(context.Context) {
 			one.Lock()
+			defer one.Unlock()
 			meet(&ready)
 			other.Lock()
-			other.Unlock()
-			one.Unlock()
+			defer other.Unlock()
 		}
 	}
 	slots, answer := make(pool, 2), make(chan string)

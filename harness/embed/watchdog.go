@@ -43,9 +43,6 @@ type Watchdog struct {
 // slotsName is the name by which the diagnosis knows the slots.
 const slotsName = "pacer.slots"
 
-// errClosed is the cause with which the watchdog's own run is ended.
-var errClosed = errors.New("embed: the watchdog is closed")
-
 // Start begins to watch. It makes later goroutine dumps of this process show labels, for which it adds
 // to the environment variable GODEBUG. The error names the option that is wrong, or why the bundle
 // cannot be written.
