@@ -65,7 +65,7 @@ func (o *Options) fill() error {
 		o.Name = "embedded"
 	}
 	if o.Slots < 0 || o.Slots > slotsLimit {
-		return fmt.Errorf("Slots: found %d, want 0 (no limit) to %d", o.Slots, slotsLimit)
+		return fmt.Errorf("option Slots: found %d, want 0 (no limit) to %d", o.Slots, slotsLimit)
 	}
 	d, w := harness.DefaultWatchdog(), &o.Watchdog
 	orDefault(&w.StallAfter, d.StallAfter)
