@@ -135,7 +135,7 @@ func (p *page) figures(r *diff.Report, all bool) {
 				name, unit = stem, " s"
 			}
 			change := "-"
-			if f.A != 0 && f.A != f.B {
+			if unended := r.A.Unended || r.B.Unended; f.A != 0 && f.A != f.B && !(unended && f.Name == "run_s") {
 				change = fmt.Sprintf("%+.1f %%", 100*(f.B/f.A-1))
 			}
 			n := ""

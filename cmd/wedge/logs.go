@@ -35,13 +35,18 @@ Exit codes: 0 the log was read, whatever it says; 2 bad input.`,
   docker compose logs router | wedge logs - --open 100`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fmt.Errorf("want the files of a log, or - for standard input; found none")
+				return errors.New("found no file, want the files of a log, or - for standard input")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if shown.open < 0 || shown.slowest < 0 {
-				return &repro.InputError{Source: "--open, --slowest", Msg: "want 0 or more"}
+			for _, flag := range []struct {
+				name string
+				n    int
+			}{{"--open", shown.open}, {"--slowest", shown.slowest}} {
+				if flag.n < 0 {
+					return &repro.InputError{Source: flag.name, Msg: fmt.Sprintf("found %d, want 0 or more", flag.n)}
+				}
 			}
 			log := requestlog.New()
 			for _, name := range args {

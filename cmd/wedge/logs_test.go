@@ -79,7 +79,7 @@ func TestLogsRefuseBadInputInOneLine(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q, %q", test.name, code, stdout, stderr)
 		}
 	}
-	if _, stderr, code := wedge(t, "logs"); code != exitUsage || !strings.Contains(stderr, "found none") {
+	if _, stderr, code := wedge(t, "logs"); code != exitUsage || !strings.Contains(stderr, "found no file") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }

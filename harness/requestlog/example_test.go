@@ -25,7 +25,7 @@ func ExampleLog() {
 		fmt.Printf("%s is %.2f s\n", s.Logged, s.Seconds)
 	}
 	// Output:
-	// 1 request of 2 is started and not finished, since 19:44:20 (56 s before the log ends), no longer than some finished ones took. Those that were answered took 62.69 s to 62.69 s, the median of 1 is 62.69 s.
+	// 1 request of 2 is started and not finished, since 19:44:20 (56 s before the log ends), no longer than some finished ones took. One that was answered took 62.69 s.
 	// microseconds (1 of 1 agrees with the time stamps), likely rather than certain
 	// 62690782 is 62.69 s
 }

@@ -49,7 +49,11 @@ func (l *Log) summary(r *Report) string {
 		b.WriteString(".")
 	}
 	if d := r.Latency; d != nil {
-		fmt.Fprintf(&b, " Those that were answered took %s to %s, the median of %d is %s.", length(d.Min), length(d.Max), d.N, length(d.P50))
+		if d.N == 1 {
+			fmt.Fprintf(&b, " One that was answered took %s.", length(d.Max))
+		} else {
+			fmt.Fprintf(&b, " Those that were answered took %s to %s, the median of %d is %s.", length(d.Min), length(d.Max), d.N, length(d.P50))
+		}
 	}
 	if n := failures(r); n > 0 {
 		fmt.Fprintf(&b, " %d of %d finished ones failed.", n, q.Finished)
@@ -150,7 +154,14 @@ func (l *Log) next(r *Report) []string {
 		out = append(out, "to see what is open, read the log of a router that tells of starts, or ask the servers for their queues: wedge probe")
 	}
 	if n := left(r); n > 0 {
-		out = append(out, fmt.Sprintf("%s before the answer (status 499, or envoy's DC): compare the clients' timeouts with the latencies above", leftText(n)))
+		what := "the latencies above"
+		if r.Unit.Bare+r.Unit.Stated == 0 {
+			what = "how long requests take"
+		}
+		out = append(out, fmt.Sprintf("%s before the answer (status 499, or envoy's DC): compare the clients' timeouts with %s", leftText(n), what))
+	}
+	if r.Unit.Bare+r.Unit.Stated == 0 && q.Finished > 0 {
+		out = append(out, "have the latency logged: $request_time in nginx's log_format, %DURATION% in envoy's")
 	}
 	if r.Unit.Confidence == "none" && r.Unit.Bare > 0 {
 		out = append(out, "time one request of some seconds yourself, and look for its latency in the log: that gives the unit")

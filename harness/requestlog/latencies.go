@@ -51,7 +51,16 @@ type latencies struct {
 	kept    []sample
 	stride  int64 // one of so many is kept
 	seen    int64
-	slowest [unitNumber][]slow // by the unit that is stated, from large to small
+	slowest [2 * unitNumber][]slow // by slot, each from large to small
+}
+
+// slot is where a latency is compared with others: by the unit that is stated, or by the one that the time stamps tell of
+// a bare number. Numbers of different units say nothing of which is longer.
+func (s *sample) slot() Unit {
+	if s.unit != NoUnit {
+		return s.unit
+	}
+	return unitNumber + s.fits.only()
 }
 
 func (l *latencies) add(ev *Event, fits units) {
@@ -74,7 +83,7 @@ func (l *latencies) add(ev *Event, fits units) {
 		l.kept = half
 		l.stride *= 2
 	}
-	top := &l.slowest[s.unit]
+	top := &l.slowest[s.slot()]
 	if len(*top) == slowestMax && (*top)[slowestMax-1].number >= s.number {
 		return
 	}

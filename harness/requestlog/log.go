@@ -1,7 +1,9 @@
 package requestlog
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"time"
@@ -77,10 +79,24 @@ type InputError struct {
 // Error implements error.
 func (e *InputError) Error() string { return e.Name + ": " + e.Msg }
 
-// Read reads a file of the log; several are to be given from old to new. It
-// returns an *InputError if the input is empty, is no text, or has no line that is
-// about a request, and otherwise errors of src.
+// Read reads a file of the log, plain or compressed by gzip as rotated ones are;
+// several are to be given from old to new. It returns an *InputError if the input
+// is empty, is no text, or has no line that is about a request, and otherwise errors
+// of src.
 func (l *Log) Read(name string, src io.Reader) error {
+	buffered := bufio.NewReader(src)
+	if magic, err := buffered.Peek(2); err == nil && string(magic) == "\x1f\x8b" {
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return &InputError{name, "begins as a gzip file and is none: " + err.Error()}
+		}
+		return l.read(name, unzipped)
+	}
+	return l.read(name, buffered)
+}
+
+// read is Read of a text that is not compressed.
+func (l *Log) read(name string, src io.Reader) error {
 	head := make([]byte, 4096)
 	n, err := io.ReadFull(src, head)
 	head = head[:n]

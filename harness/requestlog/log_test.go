@@ -1,6 +1,7 @@
 package requestlog
 
 import (
+	"compress/gzip"
 	"fmt"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func TestUnitOfBareNumbers(t *testing.T) {
 		{"milliseconds", "milliseconds (6 of 6 agree with the time stamps)", "certain", routerText(long, in(time.Millisecond))},
 		{"seconds", "seconds (6 of 6 agree with the time stamps)", "certain", routerText(long, in(time.Second))},
 		{"one", "microseconds (1 of 1 agrees with the time stamps), likely rather than certain", "likely", routerText(long[:1], in(time.Microsecond))},
-		{"mixed", "mixed: microseconds (3), milliseconds (3) of 6 that tell units apart, by the time stamps; the others are left out below", "certain",
+		{"mixed", "mixed: microseconds (3), milliseconds (3) of 6 that tell units apart, by the time stamps", "certain",
 			routerText(long, func(i int, d time.Duration) string {
 				return in([]time.Duration{time.Microsecond, time.Millisecond}[i%2])(i, d)
 			})},
@@ -68,6 +69,47 @@ func TestUnitOfBareNumbers(t *testing.T) {
 		got := report(t, test.text).Unit
 		if got.Text != test.want || got.Confidence != test.confidence {
 			t.Errorf("%s:\n%s (%s), want\n%s (%s)", test.what, got.Text, got.Confidence, test.want, test.confidence)
+		}
+	}
+}
+
+// TestSlowestOfMixedUnits: the slowest are so in seconds, also where those that are logged in a larger unit have the
+// smaller numbers.
+func TestSlowestOfMixedUnits(t *testing.T) {
+	var lengths []time.Duration
+	for i := range 30 {
+		lengths = append(lengths, time.Duration(20+i)*time.Second)
+	}
+	r := report(t, routerText(lengths, func(i int, d time.Duration) string {
+		return fmt.Sprint(int64(d / []time.Duration{time.Microsecond, time.Millisecond}[i%2]))
+	}))
+	for i, s := range r.Slowest {
+		if want := float64(49 - i); s.Seconds != want {
+			t.Errorf("slowest %d took %g s, want %g s", i, s.Seconds, want)
+		}
+	}
+	if r.Latency.Max != r.Slowest[0].Seconds || len(r.Slowest) != slowestMax {
+		t.Errorf("the longest is %g s, the first of %d slowest %g s", r.Latency.Max, len(r.Slowest), r.Slowest[0].Seconds)
+	}
+}
+
+// TestGzip: rotated logs are compressed.
+func TestGzip(t *testing.T) {
+	text := routerText(long, func(_ int, d time.Duration) string { return fmt.Sprint(d.Microseconds()) })
+	var zipped strings.Builder
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := report(t, zipped.String()), report(t, text); got.Unit.Text != want.Unit.Text || got.Lines != want.Lines {
+		t.Errorf("%d lines, %s, want %d, %s", got.Lines, got.Unit.Text, want.Lines, want.Unit.Text)
+	}
+	for _, bad := range []string{"\x1f\x8b", "\x1f\x8bnothing of the kind", zipped.String()[:zipped.Len()/2]} {
+		if err := New().Read("x.log.gz", strings.NewReader(bad)); err == nil || !strings.HasPrefix(err.Error(), "x.log.gz: ") {
+			t.Errorf("%.20q: %v", bad, err)
 		}
 	}
 }

@@ -196,12 +196,13 @@ func (e *evidence) findNothing(f *UnitFinding, router bool) {
 
 // findBare is for bare numbers of which some tell.
 func (e *evidence) findBare(f *UnitFinding) {
-	best, more := NoUnit, 0
+	best, more, told := NoUnit, 0, int64(0)
 	var names []string
 	for u := Nanoseconds; u < unitNumber; u++ {
 		if e.alone[u] > e.alone[best] || best == NoUnit && e.alone[u] > 0 {
 			best = u
 		}
+		told += e.alone[u]
 		if e.alone[u] > 0 && e.alone[u]*20 >= e.telling {
 			more++
 			names = append(names, fmt.Sprintf("%s (%d)", u, e.alone[u]))
@@ -218,7 +219,10 @@ func (e *evidence) findBare(f *UnitFinding) {
 		f.Text = fmt.Sprintf("unknown: in no unit do the latencies agree with the time stamps (%d compared), so they measure something else", e.telling)
 	case more > 1:
 		f.Unit = "mixed"
-		f.Text = fmt.Sprintf("mixed: %s of %d that tell units apart, by the time stamps; the others are left out below", strings.Join(names, ", "), e.telling)
+		f.Text = fmt.Sprintf("mixed: %s of %d that tell units apart, by the time stamps", strings.Join(names, ", "), e.telling)
+		if told < e.bare {
+			f.Text += "; the others are left out below"
+		}
 	default:
 		f.Unit, f.bare, f.Agree = best.String(), best, e.alone[best]
 		f.Text = fmt.Sprintf("%s (%d of %d %s)", best, f.Agree, e.telling, agree)

@@ -131,6 +131,9 @@ func TestWhatIsLeft(t *testing.T) {
 	if len(r.Missing) != 1 || !strings.Contains(r.Missing[0], "cut off") {
 		t.Errorf("missing %q", r.Missing)
 	}
+	if !r.A.Unended || r.B.Unended || !strings.Contains(r.Summary, "A has no end: its run was killed, or still goes on") || strings.Contains(r.Summary, "he run took") {
+		t.Errorf("of a run that was killed: %s", r.Summary)
+	}
 }
 
 func TestBadBundles(t *testing.T) {

@@ -39,6 +39,7 @@ var stages = []string{"slot", "rate", "backoff", "connect", "headers", "first_to
 // tally is what the journal of a run adds up to.
 type tally struct {
 	end      float64 // of the run, or of the latest event
+	ended    bool    // the run came to its end
 	done     int     // agents
 	failed   int
 	steps    int
@@ -83,6 +84,7 @@ func events(r *Report, a, b *source) error {
 			r.First = &Parting{Same: same, AtS: math.Min(one.at(lineA), two.at(lineB)), A: string(lineA), B: string(lineB)}
 		}
 	}
+	r.A.Unended, r.B.Unended = one.isUnended(), two.isUnended()
 	for _, j := range []*journal{one, two} {
 		if j.lines == 0 {
 			r.miss("calls, stages and steps: %s has no %s", j.s.dir, bundle.EventsLog)
@@ -117,6 +119,9 @@ func newJournal(s *source) *journal {
 	}
 	return j
 }
+
+// isUnended reports whether the run was killed, or goes on: its journal has events and no end.
+func (j *journal) isUnended() bool { return j.lines > 0 && !j.tally.ended }
 
 func (j *journal) close() {
 	if j.file != nil {
@@ -183,11 +188,18 @@ func (j *journal) take(line []byte) error {
 		} else {
 			t.bad++
 		}
+	case "agent_end":
+		if e.OK {
+			t.done++
+		} else {
+			t.failed++
+		}
 	case "step_end":
 		t.steps++
 	case "stall":
 		t.stalls = max(t.stalls, e.Episode)
 	case "run_end":
+		t.ended = true
 		t.done, t.failed, t.stalls = e.Done, e.Failed, e.Stalls
 		for call := range t.calls { // the order does not matter: they are added up by stage
 			t.leave(call, e.T)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // Schema is the schema of a [Report].
@@ -40,6 +41,9 @@ type Side struct {
 	Seed    uint64 `json:"seed"`
 	Clock   string `json:"clock"`
 	Version string `json:"version"`
+	// Unended says that the journal has no end: the run was killed, or still goes on. Its figures are those up to
+	// the latest event.
+	Unended bool `json:"unended,omitempty"`
 	// What the verdict says; empty if there is none.
 	Outcome      string `json:"outcome,omitempty"`
 	Layer        string `json:"layer,omitempty"`
@@ -132,7 +136,9 @@ func Dirs(a, b string) (*Report, error) {
 
 // miss notes that something could not be compared.
 func (r *Report) miss(format string, args ...any) {
-	r.Missing = append(r.Missing, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.Missing, text) { // A and B may be one bundle
+		r.Missing = append(r.Missing, text)
+	}
 }
 
 // source is a bundle that is read.

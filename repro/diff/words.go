@@ -24,7 +24,11 @@ func (r *Report) summary() string {
 	if r.A.Version != r.B.Version {
 		parts = append(parts, fmt.Sprintf("The versions of wedge differ (%s and %s).", r.A.Version, r.B.Version))
 	}
+	if r.A.Seed != r.B.Seed {
+		parts = append(parts, "The seeds differ, and so does every draw: small differences may be chance, which other seeds show.")
+	}
 	parts = append(parts, r.verdictText())
+	parts = append(parts, r.unended()...)
 	if text := r.resultText(); text != "" {
 		parts = append(parts, text)
 	}
@@ -32,6 +36,26 @@ func (r *Report) summary() string {
 		parts = append(parts, fmt.Sprintf("The runs are the same for %d events and part at %s.", r.First.Same, secs(r.First.AtS)))
 	}
 	return strings.Join(parts, " ")
+}
+
+// unended says of runs that were killed how far they came.
+func (r *Report) unended() []string {
+	var out []string
+	for _, f := range r.Figures {
+		if f.Name != "run_s" {
+			continue
+		}
+		for _, side := range []struct {
+			letter string
+			Side
+			until float64
+		}{{"A", r.A, f.A}, {"B", r.B, f.B}} {
+			if side.Unended {
+				out = append(out, fmt.Sprintf("%s has no end: its run was killed, or still goes on; its figures are those of its first %s.", side.letter, secs(side.until)))
+			}
+		}
+	}
+	return out
 }
 
 func (r *Report) changed() []string {
@@ -84,6 +108,9 @@ func (r *Report) resultText() string {
 	}
 	for _, f := range []struct{ name, words string }{{"run_s", "the run took"}, {"call_p95_s", "95 % of completed calls took at most"}} {
 		x := figure[f.name]
+		if f.name == "run_s" && (r.A.Unended || r.B.Unended) {
+			continue
+		}
 		if x.A > 0 && x.B > 0 && x.A != x.B {
 			parts = append(parts, fmt.Sprintf("%s %s, before %s (%+.1f %%)", f.words, secs(x.B), secs(x.A), 100*(x.B/x.A-1)))
 		}
