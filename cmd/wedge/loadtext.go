@@ -261,7 +261,7 @@ func gaugesText(r *load.Row) string {
 		text = fmt.Sprintf("in %s, while %s requests were out: %s", plural(g.Samples, "sample"), out, strings.Join(some, ", "))
 	}
 	if len(zero) > 0 {
-		text += "; 0 is what " + strings.Join(zero, ", ") + " read"
+		text += "; these read 0: " + strings.Join(zero, ", ")
 	}
 	return text
 }

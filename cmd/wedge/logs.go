@@ -21,7 +21,7 @@ func newLogs() *cobra.Command {
 		Short: "Say what a router's or proxy's log tells: open requests, latencies and their unit, gaps",
 		Long: `logs reads logs of requests and says which were started and not finished, how the others ended, how long they took,
 when requests came and when they stopped, and what the log cannot tell. Several files are parts of one log, from old to
-new; - is standard input.
+new, plain or compressed by gzip; - is standard input.
 
 It knows the log of SGLang's router (text and JSON), JSON and key=value lines of any logger (with an id, a status or a
 latency under their usual names), and the access logs of nginx and envoy (text and JSON), also with what journald, docker,

@@ -75,7 +75,11 @@ func (p *page) head(r *repro.Result) {
 	}
 	p.b.WriteString(p.dimmed(p.wrap("  ", r.Story())))
 	if r.Report.Stalls > 1 {
-		p.line("  %s", p.dim(fmt.Sprintf("What follows is about stall %d of %d, found at %s.", r.Episode, r.Report.Stalls, seconds(v.DetectedAtS))))
+		text := fmt.Sprintf("What follows is about stall %d of %d, found at %s", r.Episode, r.Report.Stalls, seconds(v.DetectedAtS))
+		if at := r.Evidence.At.Seconds(); seconds(at) != seconds(v.DetectedAtS) {
+			text += ", as it stood at " + seconds(at)
+		}
+		p.line("  %s", p.dim(text+"."))
 	}
 }
 
@@ -167,7 +171,7 @@ func gaugesLine(v *diagnose.Verdict) string {
 		line += "; "
 	}
 	if len(zero) > 0 {
-		line += "0 is what " + strings.Join(zero, ", ") + " read"
+		line += "these read 0: " + strings.Join(zero, ", ")
 	}
 	return line
 }
