@@ -89,7 +89,10 @@ func mendURL(to, b []byte) []byte {
 //
 //	sync.(_Mutex).Lock   sync.(\*Mutex).Lock   goroutine 5 \[select\]:   /a/my\_file.go:3 +0x1
 func mendStars(to, b []byte) []byte {
-	escaped := bytes.Contains(b, []byte(`(\*`)) || isHeaderEscaped(b) || bytes.Contains(b, []byte(`\_`)) && isDumpLine(b)
+	escaped := isHeaderEscaped(b)
+	if !isHeader(b) { // whose labels may hold anything
+		escaped = escaped || bytes.Contains(b, []byte(`(\*`)) || bytes.Contains(b, []byte(`\_`)) && isDumpLine(b)
+	}
 	for i := 0; i < len(b); i++ {
 		c := b[i]
 		switch {

@@ -31,8 +31,29 @@ func (m *Movement) byCounts(before, after *Analysis) *Movement {
 	if m.Verdict.Outcome == Wedged {
 		m.Verdict.Outcome = Unknown
 	}
-	m.Verdict.Reason += fmt.Sprintf("; of %d goroutines, as many as %d may have stayed at their places, %d places are new", after.Goroutines, m.Still, m.New)
+	m.Verdict.Reason += fmt.Sprintf("; of %d goroutines, as many as %d may have stayed at their places, %d are new", after.Goroutines, m.Still, m.New)
+	if g, was := grown(before, after); g != nil {
+		m.Verdict.Reason += fmt.Sprintf("; at %s there were %d and are %d, which is a leak if it goes on", g.Place, was, g.Count())
+		m.Verdict.Next = append(m.Verdict.Next, "read "+g.Place)
+	}
 	m.Verdict.Missing = append(m.Verdict.Missing, "the numbers of the goroutines, without which those at one place may be others than before: a debug=2 dump has them")
 	m.Verdict.Missing = slices.DeleteFunc(m.Verdict.Missing, func(s string) bool { return s == secondDump })
 	return m
+}
+
+// grown is the group that became larger by the most goroutines, of those in which nobody is at rest or runs, nil for none; and its size before.
+func grown(before, after *Analysis) (group *Group, was int) {
+	old := map[key]int{}
+	for i := range before.facts {
+		old[before.keys[before.facts[i].group]] += int(before.facts[i].count)
+	}
+	for i := range after.Groups {
+		g := &after.Groups[i]
+		n := old[after.keys[after.order[i]]]
+		waits := g.Class == ProgramEnding || g.Class == Unclear
+		if waits && n > 1 && g.Count() > n+1 && (group == nil || g.Count()-n > group.Count()-was) {
+			group, was = g, n
+		}
+	}
+	return group, was
 }
