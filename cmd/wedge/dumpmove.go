@@ -71,11 +71,30 @@ func hasIDs(a *waits.Analysis) bool {
 	return !slices.ContainsFunc(a.Groups, func(g waits.Group) bool { return len(g.IDs) == 0 || slices.Contains(g.IDs, 0) })
 }
 
+// sameProgram says whether two profiles, which have no ids, look as if they were of one process: most stacks of one are in
+// the other.
+func sameProgram(before, after *waits.Analysis) bool {
+	stacks := map[string]bool{}
+	for i := range before.Groups {
+		stacks[stackOf(&before.Groups[i])] = true
+	}
+	same := 0
+	for i := range after.Groups {
+		if stacks[stackOf(&after.Groups[i])] {
+			same++
+		}
+	}
+	return 2*same >= min(len(before.Groups), len(after.Groups))
+}
+
 // sameProcess says whether two dumps look as if they were of one process: goroutines with the same id
 // have the same outermost call.
 func sameProcess(before, after *waits.Analysis) bool {
 	if before.Goroutines == 0 || after.Goroutines == 0 {
 		return false
+	}
+	if !hasIDs(before) && !hasIDs(after) {
+		return sameProgram(before, after)
 	}
 	entries := map[int64]string{}
 	for i := range before.Groups {
@@ -110,16 +129,15 @@ func (r *dumpReport) judge(dumps []*snapshot) {
 	first, last := dumps[0].analysis, dumps[len(dumps)-1].analysis
 	v := last.Verdict
 	comparable := hasIDs(first) && hasIDs(last)
-	if len(dumps) > 1 && comparable {
+	if len(dumps) > 1 {
 		compared := waits.Compare(first, last)
 		v = compared.Verdict
-		r.Movement = movementBetween(first, last, compared)
+		if comparable {
+			r.Movement = movementBetween(first, last, compared)
+		}
 	}
 	r.Verdict = dumpVerdict{string(v.Outcome), v.Reason, v.Decided, orEmpty(slices.Clone(v.Missing)), orEmpty(slices.Clone(v.Next))}
 	if r.Movement != nil && (dumps[0].dump.Truncated || dumps[len(dumps)-1].dump.Truncated) {
 		r.Verdict.Missing = append(r.Verdict.Missing, "a dump is cut off, so that goroutines that seem to have ended, or to be new, may only be missing from it")
-	}
-	if len(dumps) > 1 && !comparable {
-		r.Verdict.Missing = append(r.Verdict.Missing, "these texts have no ids of goroutines, so that it cannot be told which ones have moved")
 	}
 }

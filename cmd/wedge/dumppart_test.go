@@ -60,3 +60,27 @@ func firstLine(text []byte) string {
 	line, _, _ := strings.Cut(string(text), "\n")
 	return line
 }
+
+// TestDumpTwoProfiles: profiles have no ids, and two of one process are compared by how many are at one place.
+func TestDumpTwoProfiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const profile = `goroutine profile: total %TOTAL
+%N @ 0x47a0ae 0x40e3b3 0x6f4a52 0x4821a1
+#	0x6f4a51	main.query.func1+0x31	/app/main.go:23
+
+1 @ 0x47a0ae 0x47fa36 0x6f4b12 0x447e4b 0x4821a1
+#	0x47fa35	time.Sleep+0x115	/go/src/runtime/time.go:363
+#	0x6f4b11	main.main+0x71		/app/main.go:37
+#	0x447e4a	runtime.main+0x26a	/go/src/runtime/proc.go:285
+`
+	for name, n := range map[string][2]string{"a": {"12", "13"}, "b": {"40", "41"}} {
+		text := strings.NewReplacer("%N", n[0], "%TOTAL", n[1]).Replace(profile)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, errs, code := wedgeHere(t, "dump", "a", "b")
+	if want := "at main.query.func1 main.go:23 there were 12 and are 40"; code != exitOK || errs != "" || !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+		t.Errorf("exit code %d, standard error %q, want %q in\n%s", code, errs, want, out)
+	}
+}

@@ -314,6 +314,9 @@ func (p *dumpPage) group(g *dumpGroup) {
 // state is the state in brackets, as dumps have it.
 func (g *dumpGroup) state() string {
 	if g.State == "" {
+		if g.Count == 1 {
+			return "goroutine"
+		}
 		return "goroutines"
 	}
 	return "[" + g.State + "]"
