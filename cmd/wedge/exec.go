@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -189,6 +190,9 @@ func (f *execFlags) scenarioOf(cmd *cobra.Command) (*repro.Scenario, error) {
 		names = []string{f.scenario}
 	}
 	s, err := f.servers.scenario(cmd, names)
+	if bad := new(repro.InputError); errors.As(err, &bad) && bad.Source == "repro" {
+		err = &repro.InputError{Source: "--scenario", Msg: bad.Msg}
+	}
 	if err == nil && f.scenario == "" {
 		s.Name = "servers"
 	}

@@ -119,7 +119,7 @@ func TestExecBadInput(t *testing.T) {
 		{[]string{"--"}, "exec: found no command"},
 		{[]string{"--", "no-such-command-anywhere"}, "command no-such-command-anywhere: no such command in PATH"},
 		{[]string{"--", plain}, "command " + plain + ": not executable"},
-		{[]string{"--scenario", "moon", "--", "true"}, `unknown scenario "moon"`},
+		{[]string{"--scenario", "moon", "--", "true"}, `--scenario: unknown scenario "moon"`},
 		{[]string{"--preset", "moon", "--", "true"}, `--preset: preset "moon", want one of`},
 		{[]string{"--scale", "0", "--", "true"}, "--scale: found 0"},
 		{[]string{"--stall-after", "0s", "--", "true"}, "--stall-after: found 0s"},

@@ -41,8 +41,9 @@ the router, its engines, and the client.
 probe never asks for more than it says beforehand: how many times what, of whom. The load that it makes is one chat request; --no-request
 switches that off. The API key is taken from WEDGE_API_KEY or OPENAI_API_KEY, is sent to URLs that are named as servers or turn out to be one, and is in nothing that wedge writes.
 
-Exit codes: 0 nothing wrong found, or slow and not stuck; 2 bad input, also a URL that is none of these; 3 stalled (starved, wedged,
-deadlocked) or storming; 4 nothing reachable, a server is dead, a key is missing, or the request failed; 130 interrupted.`,
+Exit codes: 0 nothing wrong found, not clear, or slow and not stuck; 2 bad input, also a URL that is none of these; 3 stalled (starved, wedged,
+deadlocked) or storming; 4 nothing reachable, a server is dead, most requests fail, a key is missing, or
+the one request failed; 130 interrupted.`,
 		Example: `  wedge probe http://127.0.0.1:30000
   wedge probe http://127.0.0.1:30000 http://127.0.0.1:30001 http://127.0.0.1:30002 client=http://127.0.0.1:6060
   wedge probe router=http://gpu:30000 prefill=http://gpu:30001 decode=http://gpu:30002 --router-log router.log --for 2m
@@ -68,7 +69,7 @@ func (f *probeFlags) register(flags *pflag.FlagSet) {
 	o := &f.o
 	flags.StringVar(&o.RouterLog, "router-log", "", "file of the router's log: which requests it has started and not finished")
 	flags.DurationVar(&o.For, "for", o.For, "window over which gauges and calls are watched")
-	flags.DurationVar(&o.Every, "every", o.Every, "how often gauges are read in it")
+	flags.DurationVar(&o.Every, "every", o.Every, "how often gauges are read in it, at most --for")
 	flags.BoolVar(&f.noRequest, "no-request", false, "send no chat request")
 	flags.IntVar(&o.MaxTokens, "max-tokens", o.MaxTokens, "most tokens of the one chat request")
 	flags.DurationVar(&o.Limit, "limit", o.Limit, "time limit of the one chat request")
@@ -81,7 +82,7 @@ func (f *probeFlags) register(flags *pflag.FlagSet) {
 }
 
 func (f *probeFlags) run(cmd *cobra.Command, args []string) error {
-	if err := f.options(args); err != nil {
+	if err := f.options(args, cmd.Flags()); err != nil {
 		return err
 	}
 	if !f.quiet {
@@ -95,19 +96,29 @@ func (f *probeFlags) run(cmd *cobra.Command, args []string) error {
 		return probeFailure(err)
 	}
 	r.Verdict.Replay = f.replay()
-	if r.Verdict.EvidenceDir, err = f.write(r); err != nil {
-		return &exitError{code: exitFailed, err: err}
+	dir, wrong := f.write(r)
+	if r.Verdict.EvidenceDir = dir; wrong != nil {
+		r.Verdict.EvidenceDir = ""
 	}
 	if err := f.print(cmd, r); err != nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("standard output: %w", err)}
+	}
+	if wrong != nil {
+		return &exitError{code: exitFailed, err: wrong}
 	}
 	return probeExit(r)
 }
 
 // options puts the targets and the rest together.
-func (f *probeFlags) options(args []string) error {
+func (f *probeFlags) options(args []string, flags *pflag.FlagSet) error {
 	if f.quiet && f.verbose {
 		return &repro.InputError{Source: "--quiet", Msg: "found it together with --verbose, want one of them"}
+	}
+	if f.o.Scale == 0 {
+		return &repro.InputError{Source: "--scale", Msg: "found 0, want 0.001 to 1000"}
+	}
+	if !flags.Changed("every") && f.o.For > 0 {
+		f.o.Every = min(f.o.Every, f.o.For)
 	}
 	f.o.Request, f.o.APIKey = !f.noRequest, apiKey()
 	for _, text := range args {

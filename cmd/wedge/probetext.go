@@ -42,6 +42,8 @@ func (p *page) probeHead(r *probe.Report) {
 		what = p.green("NOTHING WRONG FOUND")
 	case probe.FoundIdle:
 		what = p.yellow("IDLE")
+	case probe.FoundUnclear:
+		what = p.yellow("NOT CLEAR")
 	case probe.FoundHeld:
 		what += "  " + p.bold("held before the router")
 	}
@@ -144,7 +146,7 @@ func serverLine(s *probe.Sides) string {
 	for _, c := range []struct {
 		n    *int
 		what string
-	}{{s.Arrived, "arrived"}, {s.Finished, "finished"}, {s.Refused, "refused"}, {s.Errors, "failed with another status of 500 or more"}} {
+	}{{s.Arrived, "arrived"}, {s.Finished, "finished"}, {s.Refused, "refused"}, {s.Errors, "failed with another status of 400 or more"}} {
 		if c.n != nil && (*c.n > 0 || c.what == "arrived" || c.what == "finished") {
 			text += fmt.Sprintf("; %d %s in the window", *c.n, c.what)
 		}

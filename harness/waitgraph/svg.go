@@ -22,6 +22,7 @@ const (
 	titleLetters = 26
 	detailWide   = 32
 	headHeight   = 56
+	headLine     = 20
 	legendLine   = 15
 	pictureMin   = 350 // width
 )
@@ -82,16 +83,19 @@ func (d *drawing) write(title string, whole *Graph) {
 	d.l = lay(d.g, heights)
 	width := max(pictureMin, d.l.width)
 	legend := d.legend(width)
-	lines := d.convoys(whole, width)
-	head := headHeight + legendLine*len(lines)
+	titles := wrap(title, (width-2*margin)/9, 2)
+	first := 26 + headLine*max(0, len(titles)-1) // of the title's last line, from the top
+	lines := append(wrap(whole.summary(), (width-2*margin)/6, 2), d.convoys(whole, width)...)
+	head := headHeight + first - 26 + legendLine*max(0, len(lines)-1)
 	height := head + d.l.height + legendLine*len(legend) + margin
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" class="wg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", width, height, width, height)
 	d.printf("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", escape(title), escape(whole.summary()), style)
 	d.printf(`<rect class="wg-page" width="%d" height="%d"/>`+"\n", width, height)
-	d.printf(`<text class="wg-head" x="%d" y="26">%s</text>`+"\n", margin, escape(wrapOne(title, (width-2*margin)/9)))
-	d.printf(`<text class="wg-sub" x="%d" y="46">%s</text>`+"\n", margin, escape(wrapOne(whole.summary(), (width-2*margin)/6)))
+	for i, line := range titles {
+		d.printf(`<text class="wg-head" x="%d" y="%d">%s</text>`+"\n", margin, 26+headLine*i, escape(line))
+	}
 	for i, line := range lines {
-		d.printf(`<text class="wg-sub" x="%d" y="%d">%s</text>`+"\n", margin, 46+legendLine*(i+1)+2, escape(line))
+		d.printf(`<text class="wg-sub" x="%d" y="%d">%s</text>`+"\n", margin, first+20+legendLine*i, escape(line))
 	}
 	d.printf("<g transform=\"translate(0 %d)\">\n", head)
 	for i := range d.g.Edges {
