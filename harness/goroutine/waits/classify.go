@@ -135,7 +135,7 @@ func (z *analyzer) places(list []int32) int {
 
 // classifyLocks tells lock orders from locks that are held over another wait.
 func (z *analyzer) classifyLocks(s *sorted) (FindingClass, float64, string) {
-	if z.lockCycle(s) {
+	if z.lockCycle(s, byReceiver) {
 		because := "each waits for a lock and is inside a method of the owner of the other's"
 		if i := z.sameOwner(s.locks); i >= 0 {
 			return ABBA, byOwner, because + "; " + z.mayHold(i)
@@ -171,6 +171,8 @@ func (z *analyzer) classifyLocksAlone(s *sorted) (FindingClass, float64, string)
 	switch {
 	case len(s.readers) > 0 && len(s.writers) > 0 && len(s.readers)+len(s.writers) == len(s.locks) && z.unnamed(s.objects):
 		return RWRecursive, 0.5, "a reader that waits behind a writer, of one RWMutex as far as the text tells, and nobody else who could hold it"
+	case z.lockCycle(s, byOwner):
+		return ABBA, byOwner, "each waits for a lock in a function that has the other's as an argument, and so may hold that"
 	case len(s.objects) > 1:
 		return ABBA, byElimination, "the waiters wait for several locks and nobody else is left to hold them"
 	case len(s.readers) > 0 && len(s.writers) > 0:
@@ -204,8 +206,8 @@ func (z *analyzer) holdsOne(objects, list []int32) bool {
 }
 
 // lockCycle reports whether two or more of the waiters wait for locks that each
-// other may hold, by their receivers.
-func (z *analyzer) lockCycle(s *sorted) bool {
+// other may hold, which must be as sure as least.
+func (z *analyzer) lockCycle(s *sorted, least float64) bool {
 	if len(s.objects) < 2 {
 		return false
 	}
@@ -213,7 +215,7 @@ func (z *analyzer) lockCycle(s *sorted) bool {
 	for _, o := range s.objects {
 		for _, h := range z.a.Objects[o].Holders {
 			i, ok := z.find(h.Goroutine)
-			if ok && h.Confidence >= byReceiver && z.objectOf[i] >= 0 && z.objectOf[i] != o && isLock(z.a.Objects[z.objectOf[i]].Kind) {
+			if ok && h.Confidence >= least && z.objectOf[i] >= 0 && z.objectOf[i] != o && isLock(z.a.Objects[z.objectOf[i]].Kind) {
 				next[o] = z.objectOf[i]
 				break
 			}
