@@ -44,7 +44,7 @@ func judgeConnectionPool(r *reading, j *judgement) {
 	score := 0.95 * (0.5 + 0.5*waits) * float64(k.moving) / float64(max(1, k.have))
 	j.pro("%s of %d connections are in use, and %s for one, the longest for %s", num(float64(k.have)), k.limit, does(k.waiting, "call", "waits", "wait"), secs(k.longest))
 	if r.sides.Usable {
-		j.pro("the router has %s open, while %s a slot or a connection", count(len(r.now.Router.Open), "request"), does(k.waiting+k.have, "call", "holds", "hold"))
+		j.pro("the router's log has %s started and not finished, while %s a slot or a connection", count(len(r.now.Router.Open), "request"), does(k.waiting+k.have, "call", "holds", "hold"))
 	}
 	if k.moving == 0 {
 		j.open(0.2, "what holds the connections: see the other hypotheses")

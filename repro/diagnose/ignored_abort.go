@@ -78,7 +78,7 @@ func judgeIgnoredAbort(r *reading, j *judgement) {
 	}
 	// A fifth of them begins to tell, and a third explains what the rest waits for.
 	j.support(0.97 * min(1, 3*z.part))
-	j.beside = fmt.Sprintf("decode has %s requests more than the agents have out", num(z.more))
+	j.beside = fmt.Sprintf("decode has %s requests more than the agents have out, on average", num(z.more))
 	j.pro("the decode side had %s requests more than the agents had out on average, and at least %s, %s", num(z.more), num(g.excess.min), g.under)
 	j.pro("%s", g.told(decodeRunning))
 	if z.left > 0 {

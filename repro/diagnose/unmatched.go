@@ -157,7 +157,7 @@ func finding(side, lacks, means string, all []*Unmatched) string {
 			ids = append(ids, u.ID)
 		}
 	}
-	which := "by number"
+	which := "by their number alone, without ids"
 	if len(ids) > 0 {
 		which = strings.Join(ids[:min(len(ids), idsShown)], ", ")
 		if n > idsShown {
