@@ -84,6 +84,10 @@ func TestProbeExitCodes(t *testing.T) {
 		_, _ = io.WriteString(w, "smg_http_connections_active 0\n")
 	}))
 	defer sick.Close()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("WEDGE_API_KEY", "")
 	t.Setenv("OPENAI_API_KEY", "")
 	for _, c := range []struct {
@@ -98,6 +102,10 @@ func TestProbeExitCodes(t *testing.T) {
 		{"a page of HTML", []string{html.URL}, exitUsage, "page of HTML"},
 		{"a window of nothing", []string{html.URL, "--for", "0s"}, exitUsage, "--for: found 0s"},
 		{"a log that is not there", []string{html.URL, "--router-log", "no/such.log"}, exitUsage, "--router-log: no/such.log: no such file or directory"},
+		{"a scale of 0", []string{html.URL, "--scale", "0"}, exitUsage, "--scale: found 0, want 0.001 to 1000"},
+		{"a key in a query", []string{html.URL + "?key=sk-secret"}, exitUsage, "a query or a fragment in it"},
+		{"a short window", []string{sick.URL, "--for", "200ms", "--no-request", "-q"}, exitFailed, "0.2 s watched"},
+		{"evidence that cannot be written", []string{sick.URL, "--for", "200ms", "--no-request", "-q", "--out", filepath.Join(file, "evidence")}, exitFailed, "says that it is not healthy"},
 		{"quiet and verbose", []string{html.URL, "-q", "-v"}, exitUsage, "want one of them"},
 		{"a key is missing", []string{locked.URL}, exitFailed, "it wants an API key; want its key in WEDGE_API_KEY or OPENAI_API_KEY"},
 		{"nobody there", []string{"http://127.0.0.1:1", "-q"}, exitFailed, "nothing is reachable"},

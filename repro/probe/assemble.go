@@ -65,6 +65,9 @@ func (r *Report) apply(j judgement, p *prober) {
 	if v.Next == nil {
 		v.Next = []string{}
 	}
+	if j.grounds != nil {
+		v.Hypotheses = decided(v.Hypotheses, &j)
+	}
 	parts := []string{upper(j.headline) + "."}
 	if r.Part.Sides.Clients > 0 {
 		from, to := p.window()
@@ -74,6 +77,24 @@ func (r *Report) apply(j judgement, p *prober) {
 		parts = append(parts, "At the end, "+r.Part.Sides.clientText()+".")
 	}
 	v.Summary = strings.TrimSpace(strings.Join(append(parts, j.why), " "))
+}
+
+// decidedScore is how sure a cause is for which the counts of both sides decide.
+const decidedScore = 0.9
+
+// decided puts the cause that the probe's own counts decide for before the hypotheses of the diagnosis,
+// which is not told of them and would contradict the verdict.
+func decided(all []diagnose.Hypothesis, j *judgement) []diagnose.Hypothesis {
+	out := []diagnose.Hypothesis{{
+		Cause: j.cause, Outcome: j.outcome, Layer: j.layer, Status: diagnose.Supported, Score: decidedScore,
+		For: j.grounds, Against: []string{},
+	}}
+	for _, h := range all {
+		if h.Cause != j.cause {
+			out = append(out, h)
+		}
+	}
+	return out
 }
 
 // unreachable is the judgement if nothing answered.
@@ -198,6 +219,9 @@ func (p *prober) notes(s *Sides) []string {
 	}
 	if len(p.clients) == 0 && p.stillCalls() > 0 {
 		notes = append(notes, "no client is seen: the calls are requests that the servers had throughout, by number; what their clients have got of them is not known")
+	}
+	if text := p.frozenDecode(); text != "" {
+		notes = append(notes, text)
 	}
 	if p.logs[1] != nil {
 		v := &p.logs[1].view

@@ -27,6 +27,11 @@ func (p *prober) evidence() *harness.Evidence {
 		ev.Episode, ev.Capture, ev.StalledFor = 1, 1, to.Sub(from)
 	}
 	ev.Samples = p.samples()
+	if p.frozenDecode() != "" {
+		for i := range ev.Samples {
+			ev.Samples[i].Gauges = withoutFrozen(ev.Samples[i].Gauges)
+		}
+	}
 	ev.Router = p.routerOf(ev.Calls)
 	p.inferLimits(ev)
 	ev.Window = p.totals()
@@ -274,7 +279,7 @@ func (p *prober) totals() harness.Totals {
 	d := p.moved()
 	whole := func(v float64) int { return int(min(max(v, 0), callsMax)) }
 	t.Attempts429, t.Attempts503 = whole(d.refused.busy429), whole(d.refused.busy503)
-	t.AttemptsStatus = t.Attempts429 + t.Attempts503 + whole(d.refused.errors5xx)
+	t.AttemptsStatus = t.Attempts429 + t.Attempts503 + whole(d.refused.errors4xx) + whole(d.refused.errors5xx)
 	t.CallsCompleted = whole(d.finished)
 	return t
 }
@@ -293,7 +298,7 @@ func (p *prober) moved() counts {
 		arrived: grown(first.arrived, last.arrived), finished: grown(first.finished, last.finished),
 		refused: refused{
 			grown(first.refused.busy429, last.refused.busy429), grown(first.refused.busy503, last.refused.busy503),
-			grown(first.refused.errors5xx, last.refused.errors5xx),
+			grown(first.refused.errors4xx, last.refused.errors4xx), grown(first.refused.errors5xx, last.refused.errors5xx),
 		},
 	}
 }
@@ -335,6 +340,9 @@ func (p *prober) loadText() string {
 	text := fmt.Sprintf("%s %s out", who, plural(most, "request"))
 	if least != most {
 		text = fmt.Sprintf("%s %d to %s out", who, least, plural(most, "request"))
+	}
+	if n, _, calls := p.loadAt(len(p.readings) - 1); calls > n {
+		text += fmt.Sprintf(", beside %s that were not sent at the end", plural(calls-n, "call"))
 	}
 	from, to := p.window()
 	return fmt.Sprintf("%s in the %s watched (%s)", text, span(time.Duration(to-from)), plural(len(p.readings), "reading"))

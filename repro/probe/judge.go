@@ -20,6 +20,9 @@ type judgement struct {
 	cause    diagnose.Cause
 	why      string
 	next     []string
+	// grounds are the counts by which the probe itself decided for the cause, which the diagnosis is not
+	// told of. Nil: the diagnosis found it.
+	grounds []string
 }
 
 // judge weighs what was seen. The diagnosis explains calls that do not move; before it stand what it
@@ -27,7 +30,7 @@ type judgement struct {
 // system without stuck calls shows.
 func (p *prober) judge(v *diagnose.Verdict, s *Sides, facts []TargetFact) judgement {
 	for _, look := range []func(*diagnose.Verdict, *Sides, []TargetFact) (judgement, bool){
-		p.dead, p.refusing, p.held, p.silent, p.inside, p.stuck, p.unanswered, p.idle,
+		p.dead, p.cutShort, p.refusing, p.held, p.silent, p.inside, p.stuck, p.failing, p.unanswered, p.idle,
 	} {
 		if j, ok := look(v, s, facts); ok {
 			return j
@@ -125,6 +128,7 @@ func (p *prober) refusing(_ *diagnose.Verdict, s *Sides, _ []TargetFact) (judgem
 		of = fmt.Sprintf(" of %s that arrived", plural(int(d.arrived), "request"))
 	}
 	j.headline = fmt.Sprintf("the router refused %d%s in %s, most with status %s", int(n), of, span(time.Duration(to-from)), status)
+	j.grounds = []string{j.headline}
 	if text := s.hasText(); text != "" {
 		j.why = upper(text) + "."
 	}
@@ -164,8 +168,13 @@ func (p *prober) held(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement,
 	case p.reply != nil:
 		j.why += " " + upper(p.reply.Text()) + ": new connections fare no better."
 	}
+	const elsewhere = "do not look at the engines for this: they do not have these requests"
+	if j.cause == diagnose.CauseConnectionPool {
+		j.next = append([]string{elsewhere}, adviceFor(&diagnose.Verdict{Cause: j.cause})...)
+		return j, true
+	}
 	j.next = []string{
-		"do not look at the engines for this: they do not have these requests",
+		elsewhere,
 		"on the client's machine, list its connections to the router (ss -tnpi): few of them for many calls means a pool limit (in Go: http.Transport.MaxConnsPerHost), ESTAB with unacknowledged bytes means a dead way",
 		"look at what sits between client and router (proxy, NAT, load balancer): its own connections and its log; then probe once more with the router's own address as the client sees it",
 		"give the client a limit on the time to response headers (in Go: http.Transport.ResponseHeaderTimeout), and have HTTP/2 connections checked (ReadIdleTimeout, PingTimeout)",
@@ -174,7 +183,7 @@ func (p *prober) held(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement,
 }
 
 // silent finds streams that the client still reads and the router does not have any more.
-func (p *prober) silent(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement, bool) {
+func (p *prober) silent(_ *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement, bool) {
 	n := s.Lost
 	if n < 2 || 2*n < s.StillStreams {
 		return judgement{}, false
@@ -182,11 +191,12 @@ func (p *prober) silent(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgemen
 	from, to := p.window()
 	j := judgement{finding: FoundSilent, outcome: diagnose.Wedged, layer: diagnose.LayerStream, cause: diagnose.CauseSilentStream}
 	j.headline = fmt.Sprintf("silent streams: %s an answer for %s or more, and %s now", plural(n, "call")+" of the client "+verb(n, "has read", "have read"), span(time.Duration(to-from)), s.hasNow())
+	j.grounds = []string{fmt.Sprintf("%s one answer at both ends of the window, and %s", does(s.StillStreams, "call", "reads", "read"), s.hasNow())}
 	j.why = fmt.Sprintf("The servers are done with %s of these streams, or have forgotten them, and the client has not had their end: nothing more will come on them. Without a limit on the time between tokens the client waits for ever, and so does whoever waits for the slots or workers that these calls hold.", countOf(n, s.StillStreams))
 	if p.reply.Answered() {
 		j.why += " " + upper(p.reply.Text()) + ": the servers are well, only these streams are lost."
 	}
-	j.next = adviceFor(&diagnose.Verdict{Cause: diagnose.CauseSilentStream, Next: v.Next})
+	j.next = adviceFor(&diagnose.Verdict{Cause: j.cause})
 	return j, true
 }
 
@@ -222,7 +232,9 @@ func (p *prober) stuck(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement
 	case v.Cause == diagnose.CauseUnknown && v.Outcome == diagnose.Slow:
 		j.finding = FoundUnclear
 		j.headline = "not clear from this: calls are out, and whether the servers work on them is not seen"
-		j.next = append(j.next, v.Next...)
+		if text := p.missingSide(s); text != "" {
+			j.next = append(j.next, text)
+		}
 	case v.Outcome == diagnose.Slow:
 		j.finding = FoundSlow
 		j.headline = "slow, not stuck: " + p.workText(s)
@@ -235,10 +247,27 @@ func (p *prober) stuck(v *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement
 		j.headline = fmt.Sprintf("%s, layer %s: %s", v.Outcome, v.Layer, p.workText(s))
 	}
 	j.next = append(j.next, adviceFor(v)...)
-	if p.reply != nil {
+	switch {
+	case p.reply != nil && p.reply.TimedOut && v.Outcome == diagnose.Slow:
+		j.why += " But " + p.reply.Text() + ": those that are under way are served, new ones wait or get nothing."
+		j.next = append([]string{"probe once more with a longer --limit: are new requests slow, or do they get nothing at all?"}, j.next...)
+	case p.reply != nil:
 		j.why += " " + upper(p.reply.Text()) + "."
 	}
 	return j, true
+}
+
+// missingSide says which URLs would have told more.
+func (p *prober) missingSide(s *Sides) string {
+	switch {
+	case s.Router == nil:
+		return "give the servers' URLs too (the router's, or those of the engines), while it hangs: whether they work on these calls is then seen"
+	case !p.enginesSeen():
+		return "give the engines' URLs too (prefill=URL, decode=URL), while it hangs: whether they work on these calls is then seen"
+	case s.Clients == 0:
+		return "give the client's URL too (client=URL of a Go program with net/http/pprof): what it waits for is then seen"
+	}
+	return "watch for longer (--for 5m)"
 }
 
 // workText says what the servers were seen to do, in numbers.
@@ -304,13 +333,17 @@ func (p *prober) idle(_ *diagnose.Verdict, s *Sides, _ []TargetFact) (judgement,
 	j := judgement{finding: FoundIdle, outcome: diagnose.Completed, layer: diagnose.LayerNone, cause: diagnose.CauseNone}
 	j.headline = fmt.Sprintf("idle: no request was out in %s; idle engines prove nothing without load", span(time.Duration(to-from)))
 	j.why = "Nothing was asked of the servers while they were watched, so that their zeros say nothing of how they do under load."
+	if text := p.frozenDecode(); text != "" {
+		j.why += " " + upper(text) + "."
+		j.next = append(j.next, "look into the decode engine's log, and what it says after the next request: if decode_running stays above 0 with nothing asked, requests are left over in it")
+	}
 	if p.reply != nil {
 		j.why += " " + upper(p.reply.Text()) + "."
 	}
-	j.next = []string{
+	j.next = append([]string{
 		"probe while it hangs: the finding is in what clients and servers have at the same time",
 		"if it hangs now: the requests do not come here. Give the client too (client=URL of a Go program with net/http/pprof): its goroutines show where its calls are",
-	}
+	}, j.next...)
 	if s.Clients > 0 {
 		j.next[1] = "if it hangs now, it does so without a request: look at what the client's goroutines wait for (wedge dump, or go tool pprof on " + pathDump + ")"
 	}

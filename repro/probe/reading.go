@@ -32,14 +32,15 @@ type counts struct {
 
 // refused counts the router's responses by status.
 type refused struct {
-	busy429, busy503, errors5xx float64 // errors5xx are those of 500 and more but for 503
+	busy429, busy503     float64
+	errors4xx, errors5xx float64 // those of 400 to 499 but for 429, and of 500 and more but for 503
 }
 
 // readingOf puts together what the pages of one instant show.
 func readingOf(at sim.Instant, targets []Target, got []found) *reading {
 	r := &reading{at: at, errs: make([]error, len(got)), perRole: map[Role]bool{}}
 	var pages []*api.Page
-	r.counts = counts{arrived: -1, finished: -1, refused: refused{-1, -1, -1}}
+	r.counts = counts{arrived: -1, finished: -1, refused: refused{-1, -1, -1, -1}}
 	for i := range got {
 		if !targets[i].Role.Server() {
 			continue
@@ -80,7 +81,7 @@ func (c *counts) add(role Role, p *api.Page) {
 	plus(&c.finished, "sglang:num_requests_total", func(label func(string) string) bool { return label("engine_type") != "prefill" })
 	plus(&c.arrived, "smg_http_requests_total", func(label func(string) string) bool { return label("method") == "POST" })
 	if _, ok := p.Sum("smg_http_responses_total", nil); ok {
-		for _, to := range [...]*float64{&c.refused.busy429, &c.refused.busy503, &c.refused.errors5xx} {
+		for _, to := range [...]*float64{&c.refused.busy429, &c.refused.busy503, &c.refused.errors4xx, &c.refused.errors5xx} {
 			*to = max(*to, 0)
 		}
 	}
@@ -90,6 +91,7 @@ func (c *counts) add(role Role, p *api.Page) {
 	const responses = "smg_http_responses_total"
 	plus(&c.refused.busy429, responses, status(func(s string) bool { return s == "429" }))
 	plus(&c.refused.busy503, responses, status(func(s string) bool { return s == "503" }))
+	plus(&c.refused.errors4xx, responses, status(func(s string) bool { return len(s) == 3 && s[0] == '4' && s != "429" }))
 	plus(&c.refused.errors5xx, responses, status(func(s string) bool { return len(s) == 3 && s[0] == '5' && s != "503" }))
 }
 

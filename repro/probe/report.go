@@ -86,6 +86,7 @@ const (
 	FoundStalled     Finding = "stalled"             // anything else that does not move
 	FoundInside      Finding = "stuck_inside_client" // goroutines of the client wait for each other
 	FoundRefused     Finding = "refused"             // the router refuses more than it takes
+	FoundFailing     Finding = "failing"             // the router answers most requests with an error
 	FoundDead        Finding = "server_dead"         // a server does not answer
 	FoundUnanswered  Finding = "unanswered"          // the request end to end was not answered
 	FoundUnreachable Finding = "unreachable"         // nothing answered at all

@@ -81,6 +81,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	for _, t := range p.targets {
 		p.places = append(p.places, t.shown())
 	}
+	if err := p.firstLog(); err != nil {
+		return nil, err
+	}
 	for _, line := range planBefore(&o) {
 		o.say("%s", line)
 	}
@@ -100,12 +103,16 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return p.report(), nil
 }
 
-// lookAround takes the first look at all targets, which is the first reading and the first dump too.
-func (p *prober) lookAround(ctx context.Context) error {
-	p.logs[0], p.logErr = p.readLog()
-	if p.logErr != nil {
+// firstLog reads the router's log before anything is asked.
+func (p *prober) firstLog() error {
+	if p.logs[0], p.logErr = p.readLog(); p.logErr != nil {
 		return &OptionError{"router-log", p.logErr.Error()}
 	}
+	return nil
+}
+
+// lookAround takes the first look at all targets, which is the first reading and the first dump too.
+func (p *prober) lookAround(ctx context.Context) error {
 	got := make([]found, len(p.targets))
 	at := p.now()
 	var group sync.WaitGroup

@@ -29,7 +29,7 @@ type Sides struct {
 	Arrived  *int `json:"arrived"`  // requests with a body at the router
 	Finished *int `json:"finished"` // requests that engines are done with
 	Refused  *int `json:"refused"`  // responses of the router with status 429 or 503
-	Errors   *int `json:"errors"`   // those with another status of 500 and more
+	Errors   *int `json:"errors"`   // those with another status of 400 and more
 	// Held is how many calls are out that the servers do not have: those that wait for a connection, and
 	// those that wait for response headers beyond what the servers have.
 	Held int `json:"held"`
@@ -74,9 +74,9 @@ func (p *prober) readSides() Sides {
 	p.serverSide(&s)
 	d := p.moved()
 	s.Arrived, s.Finished = known(d.arrived), known(d.finished)
-	s.Refused, s.Errors = known(d.refused.busy429+d.refused.busy503), known(d.refused.errors5xx)
+	s.Refused, s.Errors = known(d.refused.busy429+d.refused.busy503), known(d.refused.errors4xx+d.refused.errors5xx)
 	if d.refused.busy429 < 0 {
-		s.Refused = nil
+		s.Refused, s.Errors = nil, nil
 	}
 	if s.Router != nil {
 		room := max(0, s.RouterMost-stages[pacer.StageFirstToken]-stages[pacer.StageStream])

@@ -76,12 +76,20 @@ func (t Target) place() (*url.URL, error) {
 		return nil, fmt.Errorf("found something that is no URL, %s", want)
 	case u.User != nil:
 		return nil, fmt.Errorf("found a URL with a user or a password in it, want none: the API key is taken from the environment")
+	case !plainQuery(u):
+		return nil, fmt.Errorf("found a URL with a query or a fragment in it, want none: wedge asks for pages of its own, and a key in it would be printed")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("found the scheme %.40q, %s", u.Scheme, want)
 	case u.Hostname() == "" || strings.ContainsAny(u.Hostname(), " <>\"'"):
 		return nil, fmt.Errorf("found %.200q without a usable host, %s", t.URL, want)
 	}
 	return u, nil
+}
+
+// plainQuery says whether there is no query but the one of a page of goroutines.
+func plainQuery(u *url.URL) bool {
+	level, ok := strings.CutPrefix(u.RawQuery, "debug=")
+	return u.Fragment == "" && !u.ForceQuery && (u.RawQuery == "" || ok && len(level) == 1)
 }
 
 // Paths that are asked for.
