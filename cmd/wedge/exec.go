@@ -177,6 +177,9 @@ func stallLine(now *harness.Evidence, v *diagnose.Verdict) string {
 	if n := v.Calls.WaitingBackoff; n > 0 {
 		line += fmt.Sprintf(", %d that failed may come back", n)
 	}
+	if v.Outcome == diagnose.Slow && v.Calls.InFlight+v.Calls.WaitingBackoff == 0 {
+		return line + ": it may be at work by itself"
+	}
 	line += ": " + string(v.Outcome)
 	if v.Cause != diagnose.CauseNone {
 		line += ", cause " + string(v.Cause)

@@ -119,8 +119,12 @@ func (p *page) headline(v *diagnose.Verdict) string {
 // storyOf says in a line or two what was seen of the whole run.
 func storyOf(r *guest.Result) string {
 	n := &r.Seen
-	text := fmt.Sprintf("Over the whole run: %d requests for %d calls, at most %d at once; %d answered in full, %d refused, %d cut off by the servers, %d left by the client; %d tokens. ",
-		n.Requests, n.Calls, n.PeakOpen, n.Completed, n.Refused, n.Cut, n.Left, n.Tokens)
+	refused := ""
+	if text := n.StatusText(); text != "" {
+		refused = " (" + text + ")"
+	}
+	text := fmt.Sprintf("Over the whole run: %s for %s, at most %d at once; %d answered in full, %d refused%s, %d cut off by the servers, %d left by the client; %s. ",
+		nouns(n.Requests, "request"), nouns(n.Calls, "call"), n.PeakOpen, n.Completed, n.Refused, refused, n.Cut, n.Left, nouns(n.Tokens, "token"))
 	switch {
 	case r.Interrupted():
 		text += "The run was interrupted"

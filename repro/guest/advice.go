@@ -1,6 +1,9 @@
 package guest
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"example.com/wedge/repro/diagnose"
 )
 
@@ -57,7 +60,11 @@ func (j *judge) next(v *diagnose.Verdict) []string {
 // aboutDumps says how to see what the harness waits for.
 func (j *judge) aboutDumps() []string {
 	if d := j.dumps.last(); d != nil && d.Err == "" {
-		return []string{"go through what the harness's own goroutines wait for, above: what they wait for is in the harness, and no server can end it"}
+		out := []string{"go through what the harness's own goroutines wait for, above: what they wait for is in the harness, and no server can end it"}
+		if dir := j.g.bundle.Dir(); dir != "" && d.File != "" {
+			out = append(out, fmt.Sprintf("wedge dump %s shows who waits for whom, and where in the source", filepath.Join(dir, d.File)))
+		}
+		return out
 	}
 	return []string{
 		"look at what the harness itself waits for: --pprof URL if it is a Go program that serves net/http/pprof, --quit if it is one that does not",

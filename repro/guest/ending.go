@@ -24,7 +24,7 @@ func (t *table) resultOf(c *call, at sim.Instant, how api.End, message string) p
 	case api.EndComplete:
 		r.Outcome, r.Status = pacer.AttemptOK, http.StatusOK
 	case api.EndRefused, api.EndError:
-		t.seen.Refused++
+		t.seen.refuse(c.status)
 		c.refused = true
 		r.Outcome, r.Status = pacer.AttemptStatus, c.status
 		r.Err = &pacer.StatusError{Status: c.status, Message: message, InStream: how == api.EndError}

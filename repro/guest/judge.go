@@ -137,7 +137,7 @@ func (j *judge) aboutHarness(now *harness.Evidence, v *diagnose.Verdict) {
 	if j.g.o.Scale != 1 {
 		what += fmt.Sprintf(" (%s on the machine's clock)", seconds(quiet))
 	}
-	v.Summary = fmt.Sprintf("The harness lives and has sent no request %s: %d requests so far, %d answered in full. No request is out, so the servers owe it nothing.",
+	v.Summary = fmt.Sprintf("The harness lives and has sent no request %s: requests so far %d, answered in full %d. No request is out, so the servers owe it nothing.",
 		what, seen.Requests, seen.Completed)
 	v.Layer, v.Cause = diagnose.LayerHarness, diagnose.CauseUnknown
 	v.Outcome = diagnose.Slow

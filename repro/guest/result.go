@@ -127,6 +127,27 @@ func (g *session) conclude(r *Result) {
 	if r.Evidence == nil {
 		g.whole(r)
 	}
+	if v.Outcome != diagnose.Storming {
+		r.unanswered()
+	}
+}
+
+// unansweredMin is the least number of refused calls that are told of beside the verdict, and
+// unansweredShare which part of all calls they must be at least: one in so many.
+const (
+	unansweredMin   = 3
+	unansweredShare = 10
+)
+
+// unanswered tells of calls that were refused and are lost, whatever the verdict is about.
+func (r *Result) unanswered() {
+	n := min(r.Seen.Refused, r.Seen.Calls-r.Seen.Completed)
+	if r.Ended != diagnose.EndedByItself || n < unansweredMin || n*unansweredShare < r.Seen.Calls {
+		return
+	}
+	v := &r.Verdict
+	v.Summary += fmt.Sprintf(" %d of the harness's %d calls were refused (%s) and never answered.", n, r.Seen.Calls, r.Seen.StatusText())
+	v.Next = append([]string{"see that the harness notices the answers with an error status: it ended with calls that were refused and not sent again, or not often enough. After a 429 or 503 wait longer each time, with jitter"}, v.Next...)
 }
 
 // failed concludes about a harness that ended with an error.

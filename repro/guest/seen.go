@@ -2,7 +2,9 @@ package guest
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 
 	"example.com/wedge/harness/sim"
 )
@@ -20,6 +22,8 @@ type Seen struct {
 	// Tokens that were written to clients, and what it was written for in vain.
 	Tokens       int `json:"tokens"`
 	TokensWasted int `json:"tokens_wasted"`
+	// Statuses are those of the refused, the first few kinds of them, in the order of their coming.
+	Statuses []Status `json:"refused_by_status,omitempty"`
 	// Elsewhere are requests to what is not served, the first few kinds of them.
 	Elsewhere []Elsewhere `json:"elsewhere,omitempty"`
 }
@@ -33,9 +37,42 @@ type Elsewhere struct {
 	Count   int    `json:"count"`
 }
 
+// Status is an HTTP status with which requests were refused.
+type Status struct {
+	Status int `json:"status"` // 200: an error event in the stream
+	Count  int `json:"count"`
+}
+
+// refuse counts a refused request.
+func (s *Seen) refuse(status int) {
+	s.Refused++
+	for i := range s.Statuses {
+		if s.Statuses[i].Status == status {
+			s.Statuses[i].Count++
+			return
+		}
+	}
+	if len(s.Statuses) < statusesMax {
+		s.Statuses = append(s.Statuses, Status{status, 1})
+	}
+}
+
+// StatusText names the statuses of the refused, such as "503: 72"; empty: nothing was refused.
+func (s *Seen) StatusText() string {
+	parts := make([]string, len(s.Statuses))
+	for i, one := range s.Statuses {
+		parts[i] = fmt.Sprintf("HTTP status %d: %d", one.Status, one.Count)
+		if one.Status < http.StatusBadRequest {
+			parts[i] = fmt.Sprintf("error in the stream: %d", one.Count)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Bounds of what is kept of what a client sends.
 const (
 	elsewhereMax = 16  // kinds of requests
+	statusesMax  = 16  // kinds of refusals
 	textBytesMax = 300 // of a text
 )
 
@@ -60,7 +97,7 @@ func (t *table) counts() Seen {
 	t.w.Lock()
 	defer t.w.Unlock()
 	s := t.seen
-	s.Elsewhere = slices.Clone(s.Elsewhere)
+	s.Elsewhere, s.Statuses = slices.Clone(s.Elsewhere), slices.Clone(s.Statuses)
 	return s
 }
 

@@ -37,10 +37,10 @@ func TestTable(t *testing.T) {
 		}, "stream 1 5, first_token 1 0", Seen{Requests: 2, Calls: 2, PeakOpen: 2, Tokens: 5}},
 		{"refused, and back", []step{
 			{1, 1, "arrive", 7, ""}, {2, 1, "answer", 503, ""}, {2, 1, "end", int(api.EndRefused), "queue is full"}, {5, 2, "arrive", 7, ""},
-		}, "headers 2 0", Seen{Requests: 2, Calls: 1, Refused: 1, PeakOpen: 1}},
+		}, "headers 2 0", Seen{Requests: 2, Calls: 1, Refused: 1, Statuses: []Status{{503, 1}}, PeakOpen: 1}},
 		{"refused, and another one comes", []step{
 			{1, 1, "arrive", 7, ""}, {2, 1, "answer", 503, ""}, {2, 1, "end", int(api.EndRefused), "queue is full"}, {5, 2, "arrive", 8, ""},
-		}, "backoff 1 0, headers 1 0", Seen{Requests: 2, Calls: 2, Refused: 1, PeakOpen: 1}},
+		}, "backoff 1 0, headers 1 0", Seen{Requests: 2, Calls: 2, Refused: 1, Statuses: []Status{{503, 1}}, PeakOpen: 1}},
 		{"one body twice at a time", []step{
 			{1, 1, "arrive", 7, ""}, {2, 2, "arrive", 7, ""},
 		}, "headers 1 0, headers 1 0", Seen{Requests: 2, Calls: 2, PeakOpen: 2}},
