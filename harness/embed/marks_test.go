@@ -219,6 +219,10 @@ func TestLockOverCall(t *testing.T) {
 	if v := diagnose.Diagnose(ev, nil); v.Cause != diagnose.CauseLockOverCall {
 		t.Errorf("%s: %s", v.Cause, v.Summary)
 	}
+	whole, err := os.ReadFile(filepath.Join(dir, "verdict.json"))
+	if err != nil || !strings.Contains(string(whole), string(diagnose.CauseLockOverCall)) {
+		t.Errorf("the verdict of the whole is %s, error %v", whole, err)
+	}
 	for _, name := range []string{"verdict.json", "goroutines.txt", "calls.json"} {
 		text, err := os.ReadFile(filepath.Join(dir, "stalls/01", name))
 		if err != nil || len(text) == 0 {
@@ -311,5 +315,30 @@ func TestNobody(t *testing.T) {
 	a.End(nil)
 	if a.Name() != "" {
 		t.Error(a.Name())
+	}
+}
+
+// TestVerdictWithoutStall: a bundle has a verdict also if nothing stalled, and OnStall is not told.
+func TestVerdictWithoutStall(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "evidence")
+	synctest.Test(t, func(t *testing.T) {
+		dog, err := embed.Start(embed.Options{
+			Dir:     dir,
+			Judge:   func(now, before *harness.Evidence) any { return diagnose.Diagnose(now, before) },
+			OnStall: func(s embed.Stall) { t.Errorf("stall %d", s.Evidence.Episode) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, agent := dog.Agent(t.Context(), "agent", "task")
+		agent.Step()
+		agent.End(nil)
+		if _, err := dog.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	text, err := os.ReadFile(filepath.Join(dir, "verdict.json"))
+	if err != nil || !strings.Contains(string(text), `"outcome": "completed"`) && !strings.Contains(string(text), `"outcome":"completed"`) {
+		t.Errorf("verdict %s, error %v", text, err)
 	}
 }

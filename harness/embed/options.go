@@ -33,14 +33,17 @@ type Options struct {
 	// Secrets are texts, such as API keys, that must not get into any file.
 	Secrets []string
 
-	// Judge makes a verdict of a capture and of the one before it in the stall, which may be nil.
+	// Judge makes a verdict of a capture and of the one before it in the stall, which may be nil; and, for
+	// a bundle, of how things stand at the end if there was no stall.
 	Judge func(now, before *harness.Evidence) any
 
 	// OnStall is told of each capture of a stall, and once more when the stall has ended. It is called
 	// on the watchdog's goroutine, which captures nothing meanwhile.
 	OnStall func(Stall)
 
-	Servers harness.Servers // where gauges are read; nil: nowhere
+	// Servers is where gauges are read, such as repro/probe's NewGauges(URL): without them the verdict
+	// often cannot tell slow servers from dead streams. nil: nowhere.
+	Servers harness.Servers
 
 	// RouterLog is the router's log as it is being written, such as the output of ssh HOST tail -F. It
 	// is read until it ends. nil: there is none.

@@ -98,12 +98,40 @@ func (d *Watchdog) options() harness.Options {
 // run is the run that goes on beside the program.
 func (d *Watchdog) run(ctx context.Context) {
 	defer close(d.over)
-	err := d.w.Run(ctx, func(ctx context.Context) { d.report, d.err = d.fleet.Run(ctx) })
+	err := d.w.Run(ctx, func(ctx context.Context) {
+		d.report, d.err = d.fleet.Run(ctx)
+		d.conclude()
+	})
 	if panicked := new(sim.PanicError); errors.As(err, &panicked) { // in Judge or OnStall
 		d.err = err
 	}
 	if err := d.bundle.Close(); d.err == nil {
 		d.err = err
+	}
+}
+
+// conclude writes the verdict of the watch as a whole, where runs of wedge have theirs: that of the
+// stall that matters most, which is the one that is open, else the longest; without a stall, that of how
+// things stand at the end.
+func (d *Watchdog) conclude() {
+	if d.bundle == nil || d.o.Judge == nil || d.report == nil {
+		return
+	}
+	var main *harness.Episode
+	for _, e := range d.report.Episodes {
+		if main == nil || !main.Open() && (e.Open() || e.EndedAt.Sub(e.StartedAt) > main.EndedAt.Sub(main.StartedAt)) {
+			main = e
+		}
+	}
+	var verdict any
+	switch {
+	case main != nil:
+		verdict = main.Verdict
+	case d.report.End != nil:
+		verdict = d.o.Judge(d.report.End, nil)
+	}
+	if verdict != nil {
+		d.bundle.WriteJSON(bundle.VerdictFile, verdict)
 	}
 }
 

@@ -22,12 +22,14 @@ import (
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/embed"
 	"example.com/wedge/repro/diagnose"
+	"example.com/wedge/repro/probe"
 )
 
 // settings are the program's flags.
 type settings struct {
 	agents, rounds, slots int
 	model, evidence       string
+	metrics               string
 	stallAfter, limit     time.Duration
 }
 
@@ -38,6 +40,7 @@ func main() {
 	flag.IntVar(&s.slots, "slots", 16, "calls under way at once")
 	flag.StringVar(&s.model, "model", "wedge-sim", "name of the model")
 	flag.StringVar(&s.evidence, "evidence", "", "new directory for the evidence; empty: none is written")
+	flag.StringVar(&s.metrics, "metrics", "", "URL of the server's metrics, such as http://127.0.0.1:30000/metrics; empty: they are not read")
 	flag.DurationVar(&s.stallAfter, "stall-after", time.Minute, "how long no step may finish")
 	flag.DurationVar(&s.limit, "for", time.Hour, "how long to run at most")
 	flag.Parse()
@@ -50,9 +53,17 @@ func main() {
 }
 
 func run(ctx context.Context, s settings, base http.RoundTripper, out io.Writer) error {
+	var servers harness.Servers
+	if s.metrics != "" { // wedge: what the servers do with the requests
+		gauges, err := probe.NewGauges(s.metrics)
+		if err != nil {
+			return err
+		}
+		servers = gauges
+	}
 	// wedge: start the watchdog, say who judges and who is told.
 	dog, err := embed.Start(embed.Options{
-		Name: "example", Slots: s.slots, Dir: s.evidence,
+		Name: "example", Slots: s.slots, Dir: s.evidence, Servers: servers,
 		Watchdog: harness.Watchdog{StallAfter: s.stallAfter},
 		Secrets:  []string{os.Getenv("OPENAI_API_KEY")},
 		Judge:    func(now, before *harness.Evidence) any { return diagnose.Diagnose(now, before) },
