@@ -103,6 +103,9 @@ func score(r *repro.Result) scored {
 	case !s.stalled && v.Outcome == diagnose.Completed && v.Cause == diagnose.CauseNone:
 	case !v.Meets(diagnose.Expectation{Outcome: want.Outcome, Layer: want.Layer, Cause: want.Cause, Mechanisms: want.Mechanisms}):
 		s.wrong = fmt.Sprintf("expected %s %s %s", want.Outcome, want.Layer, want.Cause)
+		if len(want.Mechanisms) > 0 {
+			s.wrong += fmt.Sprintf(" with %v at work, found %v", want.Mechanisms, v.Mechanisms)
+		}
 	}
 	return s
 }
