@@ -50,7 +50,7 @@ scenario it takes the servers, the faults, and the lengths of answers; the agent
 COMMAND finds the servers by its environment, in which these are set:
 
   OPENAI_BASE_URL, OPENAI_API_BASE, WEDGE_BASE_URL   the base URL, which ends in /v1 (--url-env NAME sets more)
-  OPENAI_API_KEY                                     ` + guest.Key + `; yours is not handed on
+  OPENAI_API_KEY                                     ` + guest.Key + `; yours is not handed on, nor WEDGE_API_KEY
   WEDGE_MODEL                                        the model's name; any other is answered too
   WEDGE_METRICS_URL, WEDGE_FAULTS_URL                as wedge serve has them
   WEDGE_SCALE                                        how much faster than the machine's the servers' clock goes
@@ -152,7 +152,7 @@ func (f *execFlags) validate() error {
 		return &repro.InputError{Source: "--give-up", Msg: "found 0, want 1 or more times --stall-after"}
 	}
 	for _, name := range f.urlVars {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
+		if name == "" || strings.ContainsAny(name, "= \t\n\x00") {
 			return &repro.InputError{Source: "--url-env", Msg: fmt.Sprintf("found %q, want the name of a variable", name)}
 		}
 	}

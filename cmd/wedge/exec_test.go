@@ -129,6 +129,7 @@ func TestExecBadInput(t *testing.T) {
 		{[]string{"--pprof", "6060", "--", "true"}, `--pprof: found "6060", want a URL such as`},
 		{[]string{"--dir", plain, "--", "true"}, "--dir: found"},
 		{[]string{"--url-env", "A=B", "--", "true"}, "--url-env: found"},
+		{[]string{"--url-env", "A B", "--", "true"}, "--url-env: found"},
 		{[]string{"--json", dir, "--", "true"}, "--json: "},
 	} {
 		out, errs, code := wedge(t, append([]string{"exec"}, c.args...)...)

@@ -12,6 +12,9 @@ const Key = "sk-wedge-simulated"
 // keyVar is the variable that clients take their key from.
 const keyVar = "OPENAI_API_KEY"
 
+// ownKeys are wedge's own keys, which the harness gets nothing of.
+func ownKeys() []string { return []string{"WEDGE_API_KEY", "WEDGE_SERVE_TOKEN"} }
+
 // environment is what the harness is given: its own, with what points clients to the servers in place
 // of what was there.
 func (g *session) environment() []string {
@@ -36,7 +39,10 @@ func (g *session) environment() []string {
 		}
 		set = append(set, [2]string{name, hosts})
 	}
-	env := slices.Clone(g.o.Env)
+	env := slices.DeleteFunc(slices.Clone(g.o.Env), func(line string) bool {
+		name, _, _ := strings.Cut(line, "=")
+		return slices.Contains(ownKeys(), name)
+	})
 	for _, v := range set {
 		env = slices.DeleteFunc(env, func(line string) bool { return strings.HasPrefix(line, v[0]+"=") })
 		env = append(env, v[0]+"="+v[1])

@@ -289,10 +289,12 @@ func TestDir(t *testing.T) {
 // TestEnvironment: what the harness is told, and what it is not.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-mine-and-nobody-elses")
+	t.Setenv("WEDGE_API_KEY", "sk-mine-too")
+	t.Setenv("WEDGE_SERVE_TOKEN", "mine-as-well")
 	t.Setenv("NO_PROXY", "intra.net")
 	s := scenario(t, "")
 	p := play(t, s, guest.Options{
-		Command: []string{"sh", "-c", `echo "$OPENAI_BASE_URL $OPENAI_API_BASE $MINE $OPENAI_API_KEY $NO_PROXY $WEDGE_MODEL $WEDGE_SCALE"`},
+		Command: []string{"sh", "-c", `echo "$OPENAI_BASE_URL $OPENAI_API_BASE $MINE $OPENAI_API_KEY $NO_PROXY $WEDGE_MODEL $WEDGE_SCALE $WEDGE_API_KEY $WEDGE_SERVE_TOKEN"`},
 		URLVars: []string{"MINE"}, Scale: 2,
 	})
 	got := strings.Fields(p.out.String())
