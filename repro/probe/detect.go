@@ -30,8 +30,8 @@ func (f *fetcher) look(ctx context.Context, t *Target, beside []string) found {
 	}
 	got := f.metrics(ctx, *t, beside)
 	if t.Role.Server() || got.err != nil && !got.foreign || got.refused != 0 {
-		if t.Role.Server() && got.err == nil && roleOf(got.page) == "" {
-			got = found{foreign: true, err: fmt.Errorf("its metrics are none of SGLang's router, SGLang's engines or vLLM: is it a %s?", t.Role)}
+		if t.Role.Server() && got.err == nil {
+			return t.checked(got)
 		}
 		return got
 	}
@@ -46,6 +46,29 @@ func (f *fetcher) look(ctx context.Context, t *Target, beside []string) found {
 		return dump
 	}
 	return found{foreign: true, err: fmt.Errorf("it answers, but is none of the things that can be probed: %w; GET %s shows no goroutines. Want a router, an engine, or a Go program that imports net/http/pprof", got.err, pathDump)}
+}
+
+// checked refuses a page of another kind of server than the target is named: its counts would stand for
+// something else. Of engines only the names of what they show are to go by, and a proxy may change them.
+func (t *Target) checked(got found) found {
+	is := roleOf(got.page)
+	switch {
+	case is == "":
+		return found{foreign: true, err: fmt.Errorf("its metrics are none of SGLang's router, SGLang's engines or vLLM: is it a %s?", t.Role)}
+	case (is == RoleRouter) != (t.Role == RoleRouter):
+		return found{foreign: true, err: fmt.Errorf("its metrics are those of %s: want %s=%s", withArticle(is), is, t.shown())}
+	}
+	return got
+}
+
+func withArticle(r Role) string {
+	switch r {
+	case RoleRouter:
+		return "a router"
+	case RoleEngine:
+		return "an engine"
+	}
+	return "a " + string(r) + " engine"
 }
 
 // metrics reads a metrics page.

@@ -138,6 +138,8 @@ func TestWrongPlaces(t *testing.T) {
 	defer other.Close()
 	redirect := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:1/", http.StatusFound))
 	defer redirect.Close()
+	_, router := newCounting(t, map[string]string{"/metrics": routerPage})
+	_, decode := newCounting(t, map[string]string{"/metrics": decodePage})
 	for _, x := range []struct{ name, target, want string }{
 		{"HTML", html.URL, "page of HTML"},
 		{"HTML, named", "router=" + html.URL, "page of HTML"},
@@ -146,6 +148,8 @@ func TestWrongPlaces(t *testing.T) {
 		{"another program", other.URL, "none of SGLang's router, SGLang's engines or vLLM"},
 		{"another program, named", "decode=" + other.URL, "is it a decode?"},
 		{"a redirect", redirect.URL, "HTTP status 302"},
+		{"a router as an engine", "decode=" + router, "its metrics are those of a router: want router=" + router},
+		{"an engine as a router", "router=" + decode, "its metrics are those of a decode engine: want decode=" + decode},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			_, err := probe.Run(context.Background(), quick(t, x.target))
