@@ -68,6 +68,9 @@ func (r *Report) apply(j judgement, p *prober) {
 	if j.grounds != nil {
 		v.Hypotheses = decided(v.Hypotheses, &j)
 	}
+	if s := &r.Part.Sides; s.Clients > 0 && s.RouterBy == byRouter && s.RouterMost == 0 && (j.finding == FoundHeld || j.finding == FoundSilent) {
+		v.Stages = withoutServers(v.Stages)
+	}
 	parts := []string{upper(j.headline) + "."}
 	if r.Part.Sides.Clients > 0 {
 		from, to := p.window()
@@ -77,6 +80,22 @@ func (r *Report) apply(j judgement, p *prober) {
 		parts = append(parts, "At the end, "+r.Part.Sides.clientText()+".")
 	}
 	v.Summary = strings.TrimSpace(strings.Join(append(parts, j.why), " "))
+}
+
+// withoutServers is the table of calls of which the router has none: what engines' gauges show is older.
+func withoutServers(all []diagnose.StageRow) []diagnose.StageRow {
+	var out []diagnose.StageRow
+	for _, row := range all {
+		if row.ServerStage != diagnose.ServerNotSent {
+			row.ServerStage = diagnose.ServerUnknown
+		}
+		if n := len(out) - 1; n >= 0 && out[n].AgentStage == row.AgentStage && out[n].ServerStage == row.ServerStage {
+			out[n].Calls, out[n].Agents, out[n].OldestS = out[n].Calls+row.Calls, out[n].Agents+row.Agents, max(out[n].OldestS, row.OldestS)
+			continue
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 // decidedScore is how sure a cause is for which the counts of both sides decide.

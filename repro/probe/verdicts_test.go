@@ -94,6 +94,30 @@ func TestConnectionPool(t *testing.T) {
 	want(t, r, probe.FoundHeld, diagnose.Starved, diagnose.LayerConnection, diagnose.CauseConnectionPool)
 }
 
+// The engines' gauges may stand still while tokens are made: that is not silence.
+func TestConnectionPoolBehindFrozenGauges(t *testing.T) {
+	router, prefill, decode := serve(t, []string{"{id: frozen, where: metrics, what: freeze}"})
+	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 100_000, ConnectionsMax: 4}.start(t)
+	until(t, client, streams(4))
+	r := run(t, options(t, router, prefill, decode, client))
+	want(t, r, probe.FoundHeld, diagnose.Starved, diagnose.LayerConnection, diagnose.CauseConnectionPool)
+}
+
+// Calls that vanish on their way to the router are with no server, whatever a gauge that stands still
+// shows.
+func TestBlackhole(t *testing.T) {
+	router, prefill, decode := serve(t, []string{"{id: hole, where: connection, what: blackhole}"})
+	client := clientPlan{BaseURL: router, Clients: 10, MaxTokens: 100}.start(t)
+	until(t, client, headers(10))
+	o := options(t, prefill, decode, client, "router="+router)
+	o.Request = false
+	r := run(t, o)
+	want(t, r, probe.FoundHeld, diagnose.Wedged, diagnose.LayerConnection, "")
+	if s := r.Verdict.Stages; len(s) != 1 || s[0].Calls != 10 || s[0].ServerStage != diagnose.ServerUnknown {
+		t.Errorf("stages %+v, want 10 calls that no server knows of", s)
+	}
+}
+
 func TestRouterLogAlone(t *testing.T) {
 	text := "2026-11-30 10:00:00  INFO smg::observability: request_id=a started\n"
 	path := filepath.Join(t.TempDir(), "router.log")
