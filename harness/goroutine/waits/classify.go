@@ -154,6 +154,8 @@ func (z *analyzer) classifyLocks(s *sorted) (FindingClass, float64, string) {
 		return LockOverChannel, byReceiver, "the one that waits for the others is inside a method of the lock's owner"
 	case z.hasLiveHolder(s.objects):
 		return DoubleLock, byElimination, "" // lockHolder says more
+	case z.isAmongLockers(s):
+		return ABBA, byElimination, "the waiters wait for several locks at several places, and the others only wait for them, in code that has no part in it"
 	case len(s.conds) > 0:
 		z.eliminate(s.objects, s.conds)
 		return LockOverCond, byElimination, "nobody else is left to hold the lock"

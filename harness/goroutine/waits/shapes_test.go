@@ -30,6 +30,7 @@ var shapes = []struct {
 	{"sql-pool", waits.SlotNested, "deadlocked wedged", "deadlocked"},
 	// Locks and what is held over.
 	{"ab-ba", waits.ABBA, "deadlocked wedged", "deadlocked"},
+	{"ab-ba-waiter", waits.ABBA, "deadlocked wedged", "deadlocked wedged"},
 	{"rw-recursive", waits.RWRecursive, "deadlocked wedged", "deadlocked"},
 	{"once", waits.OnceStuck, "wedged", "wedged"},
 	{"pipe", waits.LockOverChannel, "wedged", "wedged"},

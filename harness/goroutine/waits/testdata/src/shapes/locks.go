@@ -40,6 +40,34 @@ func abba() {
 	select {}
 }
 
+// The catalog and the ledger are locked in two orders by the agents, and another
+// goroutine waits for all of them.
+var catalog, ledger sync.Mutex
+
+func write(first, second *sync.Mutex) {
+	first.Lock()
+	defer first.Unlock()
+	time.Sleep(50 * time.Millisecond)
+	second.Lock()
+	defer second.Unlock()
+}
+
+func abbaWaiter() {
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			if i%2 == 0 {
+				write(&catalog, &ledger)
+			} else {
+				write(&ledger, &catalog)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	<-done
+}
+
 func once() {
 	var o sync.Once
 	ready := make(chan int)

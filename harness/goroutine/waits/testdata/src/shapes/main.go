@@ -20,7 +20,7 @@ import (
 var shapes = map[string]func(){
 	"slot-leak": slotLeak, "slot-stream": slotStream, "slot-nested": slotNested, "slot-lock": slotLock, "slot-slow": slotSlow,
 	"errgroup-nested": errgroupNested, "sql-pool": sqlPool,
-	"ab-ba": abba, "once": once, "pipe": pipe, "lock-call": lockCall, "lock-write": lockWrite, "lock-sleep": lockSleep, "rw-recursive": rwRecursive,
+	"ab-ba": abba, "ab-ba-waiter": abbaWaiter, "once": once, "pipe": pipe, "lock-call": lockCall, "lock-write": lockWrite, "lock-sleep": lockSleep, "rw-recursive": rwRecursive,
 	"http-headers": httpHeaders, "http-pool": httpPool, "h2-slots": h2Slots, "h2-stream": h2Stream, "h2-write": h2Write, "sse": sse,
 	"exec-alive": execAlive, "exec-pipe": execPipe, "rate": rateLimited, "rate-zero": rateZero,
 	"idle": idle, "busy": busy, "pipeline": pipeline, "workers": workers,
