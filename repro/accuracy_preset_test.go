@@ -23,7 +23,7 @@ var afterPreset = map[string][]string{
 // TestAccuracyOfPresets runs the catalogue, randomised, against servers that do prefill and decode in one
 // engine, as vLLM and SGLang do by default, and that show other gauges.
 func TestAccuracyOfPresets(t *testing.T) {
-	seeds := uint64(*accuracySeeds/10 + 2)
+	seeds := uint64(accuracyRuns()/10 + 1)
 	for _, preset := range []string{"vllm", "sglang"} {
 		for _, name := range repro.Names() {
 			if splitOnly[name] {

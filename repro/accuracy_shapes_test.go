@@ -127,6 +127,7 @@ var shapes = map[string]func(*draws){
 		d.stallAfter(30, 75)
 	},
 	"router-queue": func(d *draws) {
+		d.set("horizon", "5m") // the storm does not change after that, and each minute of it is thousands of attempts
 		limit := d.between(3, 12)
 		d.set("servers.router.queued_max", limit)
 		d.set("pacer.slots", d.between(limit+6, 30)) // whoever has no slot asks for nothing
@@ -191,6 +192,7 @@ var shapes = map[string]func(*draws){
 		d.outputs(2500, 4500)
 	},
 	"retry-storm": func(d *draws) {
+		d.set("horizon", "15m")
 		d.set("fleet.agents", d.between(16, 50))
 		d.set("pacer.slots", d.between(12, 30))
 		d.set("faults.limit.retry_after", d.between(1, 2))

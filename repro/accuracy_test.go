@@ -20,6 +20,15 @@ import (
 // accuracySeeds is how many randomised runs of each scenario TestAccuracy makes. CI makes 200.
 var accuracySeeds = flag.Int("accuracy", 5, "randomised runs of each scenario in TestAccuracy")
 
+// accuracyRuns is how many it makes: one with -short, as under the race detector, to which runs in virtual
+// time have little to show.
+func accuracyRuns() int {
+	if testing.Short() {
+		return 1
+	}
+	return *accuracySeeds
+}
+
 // accuracyLeast is the share of randomised runs whose verdict must be right, and scenarioLeast that of the
 // runs of each scenario, once there are scenarioRuns of them.
 const (
@@ -124,7 +133,7 @@ func TestAccuracy(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				good := 0
-				for seed := uint64(1); seed <= uint64(*accuracySeeds); seed++ {
+				for seed := uint64(1); seed <= uint64(accuracyRuns()); seed++ {
 					s, replay := randomised(t, name, seed)
 					mu.Lock()
 					if table[name] == nil {
@@ -144,7 +153,7 @@ func TestAccuracy(t *testing.T) {
 						t.Logf("WRONG: found %s: %s\n  replay: %s", s.found, s.wrong, replay)
 					}
 				}
-				if n := *accuracySeeds; n >= scenarioRuns && float64(good) < scenarioLeast*float64(n) {
+				if n := accuracyRuns(); n >= scenarioRuns && float64(good) < scenarioLeast*float64(n) {
 					t.Errorf("%d of %d verdicts are right, want %.0f %%", good, n, 100*scenarioLeast)
 				}
 			})

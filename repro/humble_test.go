@@ -61,7 +61,7 @@ func without(e *harness.Evidence, strip func(*harness.Evidence)) *harness.Eviden
 // TestLessEvidenceIsHumbler: with evidence taken away, a verdict names the cause that it named with all of
 // it, or says that it cannot tell and what is missing; it does not name another.
 func TestLessEvidenceIsHumbler(t *testing.T) {
-	seeds := uint64(max(1, *accuracySeeds/10))
+	seeds := uint64(max(1, accuracyRuns()/10))
 	judged, kept := map[string]int{}, map[string]int{}
 	for _, name := range repro.Names() {
 		for seed := uint64(1); seed <= seeds; seed++ {
