@@ -32,6 +32,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// What ends the name of a program whose main function waits for a channel that another goroutine closes when
+// the agents have ended, and of one whose agents mark what they do as a tool.
+const (
+	awaited = ", awaited"
+	inTool  = ", in a tool"
+)
+
 // runProgram is the main function of a program that hangs in its own code, which no mark tells. It writes
 // the verdict on each capture but the first to its standard output, and ends with the last of them.
 func runProgram(name string) {
@@ -51,14 +58,25 @@ func runProgram(name string) {
 		panic(err)
 	}
 	var agents sync.WaitGroup
-	for i, work := range programs()[name] {
+	for i, work := range programs()[strings.TrimSuffix(strings.TrimSuffix(name, inTool), awaited)] {
 		agents.Go(func() {
 			ctx, agent := dog.Agent(context.Background(), fmt.Sprintf("agent-%d", i+1), "task")
+			returned := func() {}
+			if strings.HasSuffix(name, inTool) {
+				returned = agent.Tool("edit")
+			}
 			work(ctx)
+			returned()
 			agent.End(nil)
 		})
 	}
-	agents.Wait()
+	if !strings.Contains(name, awaited) {
+		agents.Wait()
+		return
+	}
+	done := make(chan struct{})
+	go func() { agents.Wait(); close(done) }()
+	<-done
 }
 
 // article and index are what the agents of a program share; each locks itself in its methods, and calls the
@@ -101,6 +119,15 @@ func (x *index) rebuild() {
 	x.article.read()
 }
 
+// lockBoth takes two locks, the second when two agents have come this far.
+func lockBoth(one, other *sync.Mutex, ready *sync.WaitGroup) {
+	one.Lock()
+	defer one.Unlock()
+	meet(ready)
+	other.Lock()
+	defer other.Unlock()
+}
+
 // pool is a semaphore, as programs write it.
 type pool chan struct{}
 
@@ -136,6 +163,10 @@ func programs() map[string][]func(context.Context) {
 			defer other.Unlock()
 		}
 	}
+	// Two of the agents have each a lock, and the others queue behind them.
+	edit := func(one, other *sync.Mutex) work {
+		return func(context.Context) { lockBoth(one, other, &ready) }
+	}
 	slots, answer := make(pool, 2), make(chan string)
 	call := func(context.Context) {
 		slots <- struct{}{}
@@ -163,6 +194,7 @@ func programs() map[string][]func(context.Context) {
 	return map[string][]work{
 		"locks of structs":     {func(context.Context) { a.save() }, func(context.Context) { x.rebuild() }},
 		"locks of functions":   {both(&first, &second), both(&second, &first)},
+		"locks of many":        {edit(&first, &second), edit(&second, &first), edit(&first, &second), edit(&second, &first), edit(&first, &second)},
 		"slots without answer": {call, call, call, call, call},
 		"slots leaked":         {fail, fail, again, again},
 		"send":                 {send, send},
@@ -179,13 +211,18 @@ func TestOwnCode(t *testing.T) {
 		want string // outcome, layer, cause; one of several
 		text string // in the summary
 	}{
-		"locks of structs":     {"deadlocked harness lock-order", "inferred with 80 %"},
-		"locks of functions":   {"deadlocked harness lock-order", "inferred with 50 %"}, // nobody is left who could end it
-		"slots without answer": {"wedged harness unknown", "2 wait for a receive from a channel at example.com/wedge/harness/embed_test.ask"},
-		"slots leaked":         {"wedged pacer slot-leak", "nobody is seen to have one"},
-		"send":                 {"deadlocked harness unknown", "Cannot tell the mechanism; the dump shows: nobody receives what is sent"},
-		"child":                {"slow tool unknown", "a child process"},
-		"thought":              {"slow none none", "3 agents think"},
+		"locks of structs":                  {"deadlocked harness lock-order", "inferred with 80 %"},
+		"locks of functions":                {"deadlocked harness lock-order", "inferred with 50 %"}, // nobody is left who could end it
+		"locks of many, awaited":            {"wedged harness lock-order", "inferred with 50 %"},     // main might be woken by a timer
+		"locks of many, awaited, in a tool": {"wedged harness lock-order", "inferred with 50 %"},
+		"locks of many, in a tool":          {"deadlocked harness lock-order", "inferred with 50 %"},
+		"locks of structs, in a tool":       {"deadlocked harness lock-order", "inferred with 80 %"},
+		"locks of functions, in a tool":     {"deadlocked harness lock-order", "inferred with 50 %"},
+		"slots without answer":              {"wedged harness unknown", "2 wait for a receive from a channel at example.com/wedge/harness/embed_test.ask"},
+		"slots leaked":                      {"wedged pacer slot-leak", "nobody is seen to have one"},
+		"send":                              {"deadlocked harness unknown", "Cannot tell the mechanism; the dump shows: nobody receives what is sent"},
+		"child":                             {"slow tool unknown", "a child process"},
+		"thought":                           {"slow none none", "3 agents think"},
 		// How sure it is depends on what the compiler keeps of the receivers.
 		"lock over work": {"slow none none, starved harness lock-over-call", "a lock is held by one that waits for the outside or a timer"},
 	} {
