@@ -26,6 +26,7 @@ func (r *Reader) join(level int, p piece, from origin) (text []byte, whole origi
 		}
 		part.text = append(part.text, p.text...)
 		part.from.size += from.size
+		part.from.offset = min(part.from.offset, from.offset) // a piece that waited for its own rest comes late
 		part.from.cut = from.cut
 		if p.partial && len(part.text) < joinedBytesMax {
 			return nil, from, false
