@@ -89,7 +89,7 @@ func sameStacks(a, b []*Goroutine) bool {
 func stackKeys(gs []*Goroutine) [][]byte {
 	keys := make([][]byte, len(gs))
 	for i, g := range gs {
-		keys[i] = appendStackKey(nil, g)
+		keys[i] = AppendStackKey(nil, g)
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	return keys

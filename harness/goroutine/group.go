@@ -111,7 +111,7 @@ func (g *Grouper) Add(one *Goroutine) {
 	if one.Again {
 		return
 	}
-	g.key = appendStackKey(g.key[:0], one)
+	g.key = AppendStackKey(g.key[:0], one)
 	t := g.byKey[string(g.key)]
 	if t == nil {
 		t = new(tally)
@@ -184,9 +184,9 @@ func sortCounts(counts map[string]int) []ValueCount {
 	return sorted
 }
 
-// appendStackKey appends what makes two stacks identical. Texts are preceded by
-// their size, so that different stacks cannot run into the same key.
-func appendStackKey(key []byte, g *Goroutine) []byte {
+// AppendStackKey appends to key what makes two stacks identical: state, functions, lines and gap. Texts
+// are preceded by their size, so that different stacks cannot run into the same key.
+func AppendStackKey(key []byte, g *Goroutine) []byte {
 	key = appendText(key, g.State)
 	key = binary.AppendVarint(key, int64(g.Gap.Before))
 	key = binary.AppendVarint(key, int64(g.Gap.Count))

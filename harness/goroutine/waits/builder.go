@@ -1,7 +1,6 @@
 package waits
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -165,7 +164,7 @@ func addStage(stages []StageCount, stage string, n int) []StageCount {
 
 // group finds the group of g, or makes one.
 func (b *Builder) group(g *goroutine.Goroutine) *group {
-	b.key = appendKey(b.key[:0], g)
+	b.key = goroutine.AppendStackKey(b.key[:0], g)
 	if grp := b.byKey[string(b.key)]; grp != nil {
 		return grp
 	}
@@ -182,22 +181,4 @@ func (b *Builder) group(g *goroutine.Goroutine) *group {
 	b.byKey[string(b.key)] = grp
 	b.groups = append(b.groups, grp)
 	return grp
-}
-
-// appendKey appends what makes two stacks the same, as goroutine.Group sees it.
-func appendKey(key []byte, g *goroutine.Goroutine) []byte {
-	key = appendText(key, g.State)
-	key = binary.AppendVarint(key, int64(g.Gap.Before))
-	key = binary.AppendVarint(key, int64(g.Gap.Count))
-	for i := range g.Frames {
-		f := &g.Frames[i]
-		key = appendText(key, f.Func)
-		key = appendText(key, f.File)
-		key = binary.AppendVarint(key, int64(f.Line))
-	}
-	return key
-}
-
-func appendText(key []byte, s string) []byte {
-	return append(binary.AppendUvarint(key, uint64(len(s))), s...)
 }
