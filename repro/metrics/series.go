@@ -1,0 +1,33 @@
+package metrics
+
+// Series are values over time, for plots. Value i of each list is of the stretch from i*EveryS to
+// (i+1)*EveryS: a rate is the mean over it, a count is that at its end. All lists are equally long but for
+// Gantt. Zombies is also part of ServerRunning.
+type Series struct {
+	EveryS float64 `json:"every_s"`
+
+	OfferedPerS    []float32 `json:"offered_per_s"`        // calls that agents began to want
+	AttemptsPerS   []float32 `json:"attempts_per_s"`       // begun
+	GoodputPerS    []float32 `json:"goodput_tokens_per_s"` // tokens of attempts that ended well, spread over the time in which they were sent
+	ClientInflight []float32 `json:"client_inflight"`      // attempts that the client holds open
+	ServerRunning  []float32 `json:"server_running"`       // requests in running batches of decode
+	Zombies        []float32 `json:"zombies"`              // of these: their client has left
+	ServerQueue    []float32 `json:"server_queue"`         // requests at the servers that no batch has yet
+	PacerQueue     []float32 `json:"pacer_queue"`          // calls that wait for a slot or for a rate limit
+	Backoff        []float32 `json:"backoff"`              // calls that wait for their next attempt
+	SlotsUseful    []float32 `json:"slots_useful"`         // places at decode whose client waits and gets tokens
+	SlotsZombie    []float32 `json:"slots_zombie"`         // places at decode whose client has left
+	SlotsIdle      []float32 `json:"slots_idle"`           // places at decode whose client gets nothing more
+	SlotsQueued    []float32 `json:"slots_queued"`         // requests that wait for a place: equal to ServerQueue
+
+	// Gantt has the spans of each agent, by agent (in the order of their starts), then by time.
+	Gantt []Span `json:"gantt,omitempty"`
+}
+
+// Span is what an agent did for a while.
+type Span struct {
+	Agent string  `json:"agent"`
+	Stage string  `json:"stage"` // think, tool, slot, rate, backoff, connect, headers, first_token or stream
+	FromS float64 `json:"from_s"`
+	ToS   float64 `json:"to_s"`
+}
