@@ -226,6 +226,9 @@ type RouterView struct {
 type RouterRequest struct {
 	ID    string      `json:"id"` // x-request-id, so the id of an attempt
 	Since sim.Instant `json:"since_ns"`
+	// Size is how large the request is, in the log's own unit: tokens of the prompt or bytes of the body.
+	// 0: the log does not say, as SGLang's own does not.
+	Size int64 `json:"size,omitempty"`
 }
 
 // RouterAnswer is the finished line of a request.

@@ -144,7 +144,7 @@ func (r *RouterLog) complete(line []byte) {
 	if ev.Finished {
 		r.finish(&ev, at)
 	} else {
-		r.begin(ev.ID, at)
+		r.begin(&ev, at)
 	}
 }
 
@@ -155,20 +155,20 @@ func (r *RouterLog) instant(at time.Time) sim.Instant {
 	return sim.Instant(at.Sub(r.start))
 }
 
-func (r *RouterLog) begin(id []byte, at sim.Instant) {
+func (r *RouterLog) begin(ev *requestlog.Event, at sim.Instant) {
 	r.view.Started++
 	r.open++
-	e := r.byID[string(id)]
+	e := r.byID[string(ev.ID)]
 	switch {
 	case e == nil:
 		e = r.entry()
-		*e = routerEntry{RouterRequest: RouterRequest{ID: string(id)}}
+		*e = routerEntry{RouterRequest: RouterRequest{ID: string(ev.ID)}}
 		r.byID[e.ID] = e
 	case e.n == 0: // one after the other with one id
 		r.finished.remove(e)
 	}
 	if e.n == 0 {
-		e.Since = at
+		e.Since, e.Size = at, ev.Size
 		r.started.add(e)
 	}
 	e.n++

@@ -35,8 +35,8 @@ func TestRouterLog(t *testing.T) {
 		want RouterView
 	}{
 		{"nothing", "", RouterView{}},
-		{"one open, plain", startedLine("2026-01-01 00:00:07", "a"), RouterView{Started: 1, Open: []RouterRequest{{"a", sec(7)}}, Last: sec(7)}},
-		{"one open, coloured", coloured, RouterView{Started: 1, Open: []RouterRequest{{"agent-01-c001-a1", sec(60)}}, Last: sec(60)}},
+		{"one open, plain", startedLine("2026-01-01 00:00:07", "a"), RouterView{Started: 1, Open: []RouterRequest{{"a", sec(7), 0}}, Last: sec(7)}},
+		{"one open, coloured", coloured, RouterView{Started: 1, Open: []RouterRequest{{"agent-01-c001-a1", sec(60), 0}}, Last: sec(60)}},
 		{
 			"the incident's slow request: 62690782 is 62.7 s", startedLine("2026-01-01 19:44:13", "x") +
 				finishedLine("2026-01-01 19:45:16", "x", "status_code=200 latency=62690782", "finished processing request"),
@@ -54,7 +54,7 @@ func TestRouterLog(t *testing.T) {
 		},
 		{
 			"two requests with one id", startedLine(midnight, "x") + startedLine(midnight, "x") + finishedLine(midnight, "x", "status_code=200", "finished processing request"),
-			RouterView{Started: 2, Finished: 1, Open: []RouterRequest{{"x", 0}}},
+			RouterView{Started: 2, Finished: 1, Open: []RouterRequest{{"x", 0, 0}}},
 		},
 		{
 			"health checks and junk", strings.ReplaceAll(startedLine(midnight, "h"), "method=POST uri=/v1/chat/completions", "method=GET uri=/health") +
@@ -63,7 +63,7 @@ func TestRouterLog(t *testing.T) {
 		},
 		{
 			"the client's fields do not pass for the router's", strings.Replace(startedLine(midnight, "real"), "/v1/chat/completions", `/v1/x?request_id="fake"}:_finished_processing_request`, 1),
-			RouterView{Started: 1, Open: []RouterRequest{{"real", 0}}},
+			RouterView{Started: 1, Open: []RouterRequest{{"real", 0, 0}}},
 		},
 		{
 			"in JSON, latencies as numbers and as texts, and health checks", routerLineJSON(midnight, "started processing request", `"method":"POST","request_id":"x"`) +
@@ -71,11 +71,16 @@ func TestRouterLog(t *testing.T) {
 				routerLineJSON(midnight, "started processing request", `"method":"POST","request_id":"open"`) + "{\"message\":\n" +
 				routerLineJSON("2026-01-01T00:00:03.250000Z", "request failed with server error", `"method":"POST","request_id":"x","status_code":503,"latency":3250000`) +
 				routerLineJSON("2026-01-01T00:00:04.500000Z", "finished processing request", `"method":"POST","request_id":"y","status_code":"200","latency":"4.5s"`),
-			RouterView{Started: 3, Finished: 2, Errors: 1, Skipped: 2, Open: []RouterRequest{{"open", 0}}, Last: sec(4.5), LatencyMean: 3875 * time.Millisecond, LatencyMax: 4500 * time.Millisecond},
+			RouterView{Started: 3, Finished: 2, Errors: 1, Skipped: 2, Open: []RouterRequest{{"open", 0, 0}}, Last: sec(4.5), LatencyMean: 3875 * time.Millisecond, LatencyMax: 4500 * time.Millisecond},
 		},
-		{"a quoted quote in an id", startedLine(midnight, `a\"b`), RouterView{Started: 1, Open: []RouterRequest{{`a"b`, 0}}}},
-		{"a line too long", strings.Repeat("x", routerLineMax+1) + "\n" + startedLine(midnight, "a"), RouterView{Started: 1, Skipped: 1, Open: []RouterRequest{{"a", 0}}}},
-		{"a line that has not ended", startedLine(midnight, "a") + "2026-01-01 00:00:09 INFO", RouterView{Started: 1, Open: []RouterRequest{{"a", 0}}}},
+		{
+			"lines that say how large a request is",
+			startedLine(midnight, `a" content_length="52000`) + routerLineJSON("2026-01-01T00:00:00Z", "started processing request", `"method":"POST","request_id":"b","prompt_tokens":12345`),
+			RouterView{Started: 2, Open: []RouterRequest{{"a", 0, 52000}, {"b", 0, 12345}}},
+		},
+		{"a quoted quote in an id", startedLine(midnight, `a\"b`), RouterView{Started: 1, Open: []RouterRequest{{`a"b`, 0, 0}}}},
+		{"a line too long", strings.Repeat("x", routerLineMax+1) + "\n" + startedLine(midnight, "a"), RouterView{Started: 1, Skipped: 1, Open: []RouterRequest{{"a", 0, 0}}}},
+		{"a line that has not ended", startedLine(midnight, "a") + "2026-01-01 00:00:09 INFO", RouterView{Started: 1, Open: []RouterRequest{{"a", 0, 0}}}},
 	} {
 		if c.want.Open == nil {
 			c.want.Open = []RouterRequest{}

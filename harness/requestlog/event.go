@@ -2,6 +2,7 @@ package requestlog
 
 import (
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -26,6 +27,25 @@ type Event struct {
 	Flags []byte
 	// Latency is as the line has it.
 	Latency Latency
+	// Size is how large the request is, in the unit of the log: tokens of the prompt
+	// or bytes of the body. 0: the line does not say.
+	Size int64
+}
+
+// isSize says whether a field, by its normal name, is the size of a request.
+func isSize(name string) bool {
+	switch name {
+	case "prompttokens", "inputtokens", "numprompttokens", "promptlen", "inputlength", "contentlength", "requestbytes", "requestsize", "requestlength", "bytesreceived", "bodybytes":
+		return true
+	}
+	return false
+}
+
+// takeSize takes the size of the request, the first that is named.
+func (ev *Event) takeSize(value []byte) {
+	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n > 0 && ev.Size == 0 {
+		ev.Size = n
+	}
 }
 
 // failed says that a finished request was not answered as it should be.

@@ -74,6 +74,10 @@ func (ev *Event) takeFields(text []byte) (get bool) {
 			ev.Status, _ = strconv.Atoi(string(value))
 		case "latency":
 			ev.Latency = parseLatency(value)
+		default:
+			if isSize(normal(key)) {
+				ev.takeSize(value)
+			}
 		}
 	}
 }

@@ -17,6 +17,8 @@ type routerJSON struct {
 		RequestID string          `json:"request_id"`
 		Status    json.RawMessage `json:"status_code"` // a number, or a text with one
 		Latency   json.RawMessage `json:"latency"`     // whole microseconds, or a text with a unit
+		Tokens    json.Number     `json:"prompt_tokens"`
+		Bytes     json.Number     `json:"content_length"`
 	} `json:"span"`
 }
 
@@ -40,6 +42,8 @@ func parseJSONRouterLine(line []byte) (ev Event, ok bool) {
 		return ev, false
 	}
 	ev.ID, ev.Probe, ev.At = []byte(id), read.Span.Method == "GET", leadingTime([]byte(read.Timestamp))
+	ev.takeSize([]byte(read.Span.Tokens))
+	ev.takeSize([]byte(read.Span.Bytes))
 	if ev.Finished {
 		ev.Status, _ = strconv.Atoi(string(bytes.Trim(read.Span.Status, `"`)))
 		ev.Latency = parseLatency(bytes.Trim(read.Span.Latency, `"`))

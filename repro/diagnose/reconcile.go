@@ -13,8 +13,8 @@ func sent(c *pacer.CallState) bool {
 // Reconcile compares the agents' requests with those that the router's log tells of, both ways: what
 // one side has and the other does not is the finding. A log whose finished lines are written with the
 // response headers has a stream under way for finished; a log that writes them at the end has it open.
-// Which it is follows from the evidence. Requests are matched by id, by time where the log has ids of its
-// own, and by number where only gauges tell of them.
+// Which it is follows from the evidence. Requests are matched by id; by time, and by size if the log has
+// sizes, where it has ids of its own; and by number where only gauges tell of them.
 func Reconcile(ev *harness.Evidence) Sides { return newReading(ev, nil).sides }
 
 // has says whether, by the log, the router has the attempt of a call and has not done with it.
@@ -35,7 +35,7 @@ func (l *routerLines) denies(i int, c *pacer.CallState) bool {
 }
 
 func (l *routerLines) sides(ev *harness.Evidence) Sides {
-	s := Sides{Usable: l.usable, ByTime: l.byTime}
+	s := Sides{Usable: l.usable, ByTime: l.byTime, BySize: l.bySize}
 	for i := range ev.Calls {
 		c := &ev.Calls[i]
 		switch {

@@ -83,6 +83,8 @@ type routerLines struct {
 	sent    map[string]bool // ids of the agents' attempts
 	byTime  bool            // the log names ids of its own: see matchByTime
 	matched map[string]bool // of these, those that are taken for an attempt
+	pairs   []linePair      // by time alone
+	bySize  bool            // the log's sizes were used as well
 }
 
 // ours says whether an open request of the log is one that an agent waits for.

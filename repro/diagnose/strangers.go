@@ -9,7 +9,7 @@ import (
 
 // A router that makes up its own ids, or that stands behind something that does, logs none of the agents'.
 // Its lines are matched by time then: a request that was started in the log when an attempt was sent is
-// taken for that attempt.
+// taken for that attempt. Where the lines have sizes, they tell apart those that were sent together.
 
 // foreign says whether the log has open requests, and none of their ids is or looks like one of the agents'.
 func (l *routerLines) foreign(ev *harness.Evidence) bool {
@@ -61,6 +61,14 @@ func (l *routerLines) matchByTime(ev *harness.Evidence) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return int(min(max(ev.Calls[a].Sent-ev.Calls[b].Sent, -1), 1)) })
+	l.pair(ev, order)
+	if fit, ok := l.sizes(ev); ok {
+		l.pairBySize(ev, order, fit)
+	}
+}
+
+// pair matches by time alone.
+func (l *routerLines) pair(ev *harness.Evidence, order []int) {
 	open, j := ev.Router.Open, 0
 	for _, i := range order {
 		c := &ev.Calls[i]
@@ -71,11 +79,18 @@ func (l *routerLines) matchByTime(ev *harness.Evidence) {
 		case j < len(open) && open[j].Since <= c.Sent.Add(logSlack):
 			l.of[i] = lineStarted
 			l.matched[open[j].ID] = true
+			l.pairs = append(l.pairs, linePair{i, j})
 			j++
-		case c.Stage == pacer.StageHeaders && ev.Router.Forgotten == 0:
-			l.of[i] = lineNone
 		default:
-			l.of[i] = lineUnknown
+			l.of[i] = without(c, ev.Router)
 		}
 	}
+}
+
+// without is what the lack of a line says of an attempt.
+func without(c *pacer.CallState, r *harness.RouterView) logLine {
+	if c.Stage == pacer.StageHeaders && r.Forgotten == 0 {
+		return lineNone
+	}
+	return lineUnknown
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,34 @@ func TestForeignIDs(t *testing.T) {
 	want, got := Diagnose(waiting(), nil), Diagnose(renamed(waiting()), nil)
 	if got.Cause != want.Cause || got.Outcome != want.Outcome {
 		t.Errorf("%s %s by time, %s %s by id", got.Outcome, got.Cause, want.Outcome, want.Cause)
+	}
+}
+
+// TestForeignSizes: lines of one time are told apart by their sizes, in whatever unit, so that the one
+// that is missing is named.
+func TestForeignSizes(t *testing.T) {
+	waiting := func() *harness.Evidence {
+		ev := renamed(stallOf("sizes-1", 30, 16, 400*s, m).headers(16, 90*s).slot(14, m).gauges(900, 90, gauge(harness.GaugePrefillQueue, 16)).done())
+		for i := range ev.Router.Open {
+			ev.Calls[i].PromptTokens = 2000 + 700*i + 313*(i*i%7)
+			ev.Router.Open[i].Size = int64(5*ev.Calls[i].PromptTokens + 3000) // bytes, and the tools in each
+		}
+		slices.Reverse(ev.Router.Open) // their order says nothing
+		return ev
+	}
+	all := waiting()
+	if got := Reconcile(all); !got.BySize || got.Both != 16 || len(got.Unmatched) != 0 {
+		t.Errorf("all there: %+v", got)
+	}
+	for lost := range 16 {
+		ev := waiting()
+		at := len(ev.Router.Open) - 1 - lost
+		ev.Router.Open = slices.Delete(ev.Router.Open, at, at+1)
+		ev.Router.Open = append(ev.Router.Open, harness.RouterRequest{ID: "0badcafe-77aa-4f00-8000-0123456789ab", Since: ev.Router.Open[14].Since, Size: 400_000})
+		got := Reconcile(ev)
+		if got.Both != 15 || got.AgentsOnly != 1 || got.RouterOnly != 1 || !slices.Contains(got.Only, ev.Calls[lost].AttemptID) {
+			t.Errorf("without the line of %s: %+v", ev.Calls[lost].AttemptID, got)
+		}
 	}
 }
 

@@ -102,6 +102,8 @@ type Sides struct {
 	// ByTime: the log names ids of its own, so that its lines are taken for the attempts that were sent at
 	// the same time.
 	ByTime bool `json:"by_time,omitempty"`
+	// BySize: of lines of the same time, each was taken for the attempt of its size.
+	BySize bool `json:"by_size,omitempty"`
 	// Unmatched are the requests that one side has and another does not, with what that means: of the
 	// agents' in the order of their calls, then of the router's, the oldest first, then by number alone.
 	Unmatched []Unmatched `json:"unmatched,omitempty"`
