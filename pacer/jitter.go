@@ -10,10 +10,12 @@ type jitterRule struct {
 	// decorrelated takes the range from the base to hi times the wait before this one instead, and
 	// caps what was drawn.
 	decorrelated bool
+	// factor takes the range from the policy's JitterFactor on both sides of d instead.
+	factor bool
 }
 
 // The rules that clients and libraries in the field use.
-func jitterRules() [8]jitterRule {
+func jitterRules() [9]jitterRule {
 	return [...]jitterRule{
 		{name: "none", lo: 1, hi: 1},
 		{name: "full", lo: 0, hi: 1},
@@ -23,12 +25,13 @@ func jitterRules() [8]jitterRule {
 		{name: "plus25", lo: 1, hi: 1.25},       // opencode
 		{name: "plusminus20", lo: 0.8, hi: 1.2}, // gRPC, SGLang's gateway
 		{name: "plusminus50", lo: 0.5, hi: 1.5}, // cenkalti/backoff
+		{name: "factor", factor: true},          // any other ±
 	}
 }
 
 // JitterRules returns the names of the jitter rules. A wait d becomes d (none), or a draw from 0 to
 // d (full), d/2 to d (equal), 0.75 d to d (minus25), d to 1.25 d (plus25), d ± 20 % (plusminus20),
-// d ± 50 % (plusminus50), or from the base to three times the wait before it (decorrelated).
+// d ± 50 % (plusminus50), d ± Policy.JitterFactor (factor), or from the base to three times the wait before it (decorrelated).
 func JitterRules() []string {
 	rules := jitterRules()
 	names := make([]string, len(rules))
@@ -51,6 +54,9 @@ func jitterOf(name string) (jitterRule, bool) {
 // if there was none) and a uniform draw from [0, 1). The floor is the caller's business.
 func (p *Policy) backoff(n int, previous time.Duration, draw float64) time.Duration {
 	rule, _ := jitterOf(p.Jitter)
+	if rule.factor {
+		rule.lo, rule.hi = 1-p.JitterFactor, 1+p.JitterFactor
+	}
 	if rule.decorrelated {
 		lo := float64(p.BackoffBase)
 		hi := max(lo, rule.hi*float64(max(previous, p.BackoffBase)))
