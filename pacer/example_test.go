@@ -98,5 +98,5 @@ func ExamplePolicy() {
 // The names that `jitter` may have in a policy.
 func ExampleJitterRules() {
 	fmt.Println(pacer.JitterRules())
-	// Output: [none full equal decorrelated minus25 plus25 plusminus20 plusminus50]
+	// Output: [none full equal decorrelated minus25 plus25 plusminus20 plusminus50 factor]
 }
