@@ -1,8 +1,12 @@
 package pacer
 
 import (
+	"errors"
 	"fmt"
 	"math"
+
+	"example.com/wedge/pacer/concurrency"
+	"example.com/wedge/pacer/queue"
 )
 
 // Hold says how long a call holds its slot.
@@ -14,6 +18,8 @@ const (
 	HoldStream Hold = "stream"
 	// HoldStart holds it only while starting, until the response headers are in.
 	HoldStart Hold = "start"
+	// HoldFirstToken holds it until the first output has come: through the server's queue and prefill.
+	HoldFirstToken Hold = "first_token"
 	// HoldAgent keeps it over all calls between [Pacer.Hold] and its release. A call without a Hold
 	// around it acts as with HoldStream.
 	HoldAgent Hold = "agent"
@@ -28,6 +34,12 @@ type Config struct {
 	Hold Hold `json:"hold" yaml:"hold"`
 	// HoldInBackoff keeps the slot of a failed attempt while waiting for the next one.
 	HoldInBackoff bool `json:"hold_in_backoff" yaml:"hold_in_backoff"`
+	// Limit moves the number of slots by what calls take. Off by default: there are Slots then, and with
+	// it that number has no say.
+	Limit concurrency.Config `json:"limit,omitzero" yaml:"limit"`
+	// Queue says who of those that wait for a slot comes next, and who is turned away with a *ShedError.
+	// By default nobody is, and it is first come first served.
+	Queue queue.Config `json:"queue,omitzero" yaml:"queue"`
 
 	// RequestsPerSecond bounds the attempts. 0: no bound.
 	RequestsPerSecond float64 `json:"requests_per_second" yaml:"requests_per_second"`
@@ -64,9 +76,12 @@ func (c Config) Validate() error {
 		return err
 	}
 	switch c.Hold {
-	case HoldStream, HoldStart, HoldAgent:
+	case HoldStream, HoldStart, HoldFirstToken, HoldAgent:
 	default:
-		return fmt.Errorf("hold: %q, want one of %s, %s, %s", c.Hold, HoldStream, HoldStart, HoldAgent)
+		return fmt.Errorf("hold: %q, want one of %s, %s, %s, %s", c.Hold, HoldStream, HoldStart, HoldFirstToken, HoldAgent)
+	}
+	if err := c.validLine(); err != nil {
+		return err
 	}
 	if err := validRate("requests_per_second", c.RequestsPerSecond, "request_burst", c.RequestBurst); err != nil {
 		return err
@@ -75,6 +90,23 @@ func (c Config) Validate() error {
 		return err
 	}
 	return inRange("connections_max", c.ConnectionsMax, connectionsMax, "0 (no limit)")
+}
+
+// validLine checks what lies between a call and its slot.
+func (c Config) validLine() error {
+	if err := c.Limit.Validate(); err != nil {
+		return fmt.Errorf("limit.%w", err)
+	}
+	if err := c.Queue.Validate(); err != nil {
+		return fmt.Errorf("queue.%w", err)
+	}
+	switch {
+	case c.Limit.Rule == concurrency.Static && c.Limit.Initial == 0 && c.Slots == 0:
+		return errors.New("limit.initial: found 0, want at least 1 with rule static and no slots")
+	case c.Queue != (queue.Config{}) && c.Limit.Rule == "" && c.Slots == 0:
+		return errors.New("queue: found with slots: 0, want slots or a limit that there can be a queue for")
+	}
+	return nil
 }
 
 func validRate(name string, perSecond float64, burstName string, burst int) error {
