@@ -1,0 +1,169 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/wedge/pacer"
+	"example.com/wedge/repro"
+)
+
+// Plan is what is to be compared. The order of policies and scenarios is that of the results.
+type Plan struct {
+	Policies  []Variant
+	Scenarios []*repro.Scenario // their seeds do not matter
+	Seeds     Seeds
+	// Baseline is the name of the policy that the others are held against. "": the first.
+	Baseline string
+}
+
+// Variant is one policy of a comparison.
+type Variant struct {
+	Name   string `json:"name"`
+	About  string `json:"about,omitempty"`
+	Source string `json:"source,omitempty"` // where its parameters are from
+	Trap   string `json:"trap,omitempty"`   // what its defaults do that one would not expect
+	// AsIs leaves each scenario's own policy as it is.
+	AsIs bool `json:"as_is,omitempty"`
+	// Policy replaces the scenario's.
+	Policy pacer.Policy `json:"policy"`
+	// Set are settings of the scenario's pacer, such as "pacer.hold=start".
+	Set []string `json:"set,omitempty"`
+}
+
+// Seeds is a range, both ends included.
+type Seeds struct {
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
+}
+
+// seedsMax bounds a plan: a typo should not run for weeks.
+const seedsMax = 10_000
+
+// ParseSeeds reads "1-50" or "7". source is how an error names the text.
+func ParseSeeds(source, text string) (Seeds, error) {
+	bad := func(msg string) (Seeds, error) {
+		return Seeds{}, &repro.InputError{Source: source, Msg: fmt.Sprintf("found %q, %s", text, msg)}
+	}
+	first, last, isRange := strings.Cut(strings.TrimSpace(text), "-")
+	if !isRange {
+		last = first
+	}
+	from, err1 := strconv.ParseUint(strings.TrimSpace(first), 10, 64)
+	to, err2 := strconv.ParseUint(strings.TrimSpace(last), 10, 64)
+	switch {
+	case err1 != nil || err2 != nil:
+		return bad("want a range of whole numbers such as 1-50")
+	case to < from:
+		return bad("which has no seed in it: want a range such as 1-50")
+	case to-from >= seedsMax:
+		return bad(fmt.Sprintf("want at most %d seeds", seedsMax))
+	}
+	return Seeds{from, to}, nil
+}
+
+// N is the number of seeds.
+func (s Seeds) N() int { return int(s.To-s.From) + 1 }
+
+func (s Seeds) String() string {
+	if s.From == s.To {
+		return strconv.FormatUint(s.From, 10)
+	}
+	return fmt.Sprintf("%d-%d", s.From, s.To)
+}
+
+// Validate says what is wrong with the plan, as an *[repro.InputError], or returns nil.
+func (p *Plan) Validate() error {
+	if err := unique("--policy", "policy", len(p.Policies), func(i int) string { return p.Policies[i].Name }); err != nil {
+		return err
+	}
+	if err := unique("compare", "scenario", len(p.Scenarios), func(i int) string { return p.Scenarios[i].Name }); err != nil {
+		return err
+	}
+	if p.Baseline != "" && p.index(p.Baseline) < 0 {
+		return &repro.InputError{Source: "--against", Msg: fmt.Sprintf("found %q, want one of the policies compared: %s", p.Baseline, strings.Join(p.names(), ", "))}
+	}
+	for i := range p.Policies {
+		for _, s := range p.Scenarios {
+			if _, err := p.Policies[i].of(s, p.Seeds.From); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func unique(source, what string, n int, name func(int) string) error {
+	if n == 0 {
+		return &repro.InputError{Source: source, Msg: fmt.Sprintf("found no %s, want at least one", what)}
+	}
+	seen := map[string]bool{}
+	for i := range n {
+		if seen[name(i)] {
+			return &repro.InputError{Source: source, Msg: fmt.Sprintf("found the %s %q twice, want each once", what, name(i))}
+		}
+		seen[name(i)] = true
+	}
+	return nil
+}
+
+func (p *Plan) names() []string {
+	var names []string
+	for i := range p.Policies {
+		names = append(names, p.Policies[i].Name)
+	}
+	return names
+}
+
+// index is where the policy of that name stands, or -1.
+func (p *Plan) index(name string) int {
+	return slices.IndexFunc(p.Policies, func(v Variant) bool { return v.Name == name })
+}
+
+// baseline is where the baseline stands.
+func (p *Plan) baseline() int { return max(0, p.index(p.Baseline)) }
+
+// Runs is how many runs the plan has.
+func (p *Plan) Runs() int { return len(p.Policies) * len(p.Scenarios) * p.Seeds.N() }
+
+// key names a run by where its parts stand.
+type key struct{ policy, scenario, seed int }
+
+// at is the run of a number. Seeds change slowest, so that what is finished of a plan that was cut off
+// is whole seeds of all policies.
+func (p *Plan) at(job int) key {
+	perSeed := len(p.Policies) * len(p.Scenarios)
+	within := job % perSeed
+	return key{policy: within % len(p.Policies), scenario: within / len(p.Policies), seed: job / perSeed}
+}
+
+// job is the number of a run.
+func (p *Plan) job(k key) int {
+	return (k.seed*len(p.Scenarios)+k.scenario)*len(p.Policies) + k.policy
+}
+
+// of is a scenario under the policy, with a seed. The two share what neither changes.
+func (v *Variant) of(s *repro.Scenario, seed uint64) (*repro.Scenario, error) {
+	run := *s
+	run.Seed = seed
+	if !v.AsIs {
+		run.Policy = v.Policy
+	}
+	for _, set := range v.Set {
+		path, value, _ := strings.Cut(set, "=")
+		if err := run.Set(path, value); err != nil {
+			return nil, v.blame(s, err)
+		}
+	}
+	if err := run.Validate(); err != nil {
+		return nil, v.blame(s, err)
+	}
+	return &run, nil
+}
+
+// blame names the policy in an error about a scenario that it made.
+func (v *Variant) blame(s *repro.Scenario, err error) error {
+	return &repro.InputError{Source: "--policy " + v.Name, Msg: fmt.Sprintf("with scenario %s: %v", s.Name, err)}
+}
