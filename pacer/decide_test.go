@@ -154,7 +154,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{func(c *Config) { c.Slots = -1 }, "slots: -1, want 0 (no limit) or a number up to 1000000"},
 		{func(c *Config) { c.Slots = math.MaxInt }, "slots: 9223372036854775807, want"},
-		{func(c *Config) { *c = Config{} }, `hold: "", want one of stream, start, agent`},
+		{func(c *Config) { *c = Config{} }, `hold: "", want one of stream, start, first_token, agent`},
 		{func(c *Config) { c.RequestsPerSecond = -1 }, "requests_per_second: -1, want 0 (off) or a number from 1e-06 to 1e+09"},
 		{func(c *Config) { c.RequestsPerSecond = math.NaN() }, "requests_per_second: NaN, want"},
 		{func(c *Config) { c.TokensPerSecond = math.Inf(1) }, "tokens_per_second: +Inf, want"},
