@@ -67,6 +67,7 @@ func ParseSeeds(source, text string) (Seeds, error) {
 // N is the number of seeds.
 func (s Seeds) N() int { return int(s.To-s.From) + 1 }
 
+// String is the range as ParseSeeds reads it.
 func (s Seeds) String() string {
 	if s.From == s.To {
 		return strconv.FormatUint(s.From, 10)
