@@ -11,7 +11,7 @@
 // events in a fraction of a second; what a client decides is decided by the code of packages pacer,
 // pacer/admission and pacer/queue, and a test plays some of the same rows through a real pacer.
 //
-// The package may import those packages, repro/serving, repro/load, repro/compare's report and
-// statistics, and harness/sim. It waits for nothing and starts nothing: a caller that has several
+// Figures are data too; whoever prints a report draws them. The package may import those
+// packages, repro/serving, repro/load, repro/compare/stats and harness/sim. It waits for nothing and starts nothing: a caller that has several
 // cores hands them in (see [Options]). The same seeds give the same report.
 package published

@@ -5,8 +5,6 @@ import (
 	"math"
 	"strings"
 	"time"
-
-	"example.com/wedge/repro/compare/report"
 )
 
 func playSingleServer(p *replay) {
@@ -121,26 +119,26 @@ func recoveryText(recovered []float64, n int) string {
 
 // goodputFigure shows one run of some variants over time.
 func goodputFigure() Figure {
-	f := report.LinesInput{
-		Frame:  report.Frame{Title: "Goodput around an outage of 10 s", Note: "280 calls/s, the server does 300/s, timeout 1 s, 1 retry, seed 1"},
-		X:      report.Axis{Label: "time", Unit: "s"},
-		Y:      report.Axis{Label: "answers in time, 1/s"},
-		Shades: []report.Shade{{Name: "outage", FromX: 60, ToX: 70}},
+	f := Figure{
+		Name: "single-server-goodput", Title: "Goodput around an outage of 10 s",
+		Note: "280 calls/s, the server does 300/s, timeout 1 s, 1 retry, seed 1",
+		X:    Axis{"time", "s"}, Y: Axis{"answers in time, 1/s", ""},
+		Shade: Shade{"outage", 60, 70},
 	}
 	for _, v := range singleServerVariants() {
 		switch v.name {
 		case "FIFO, 280 calls/s", "no retries", "budget of 10 %, 280 calls/s", "LIFO", "dead requests are dropped":
-			f.Curves = append(f.Curves, report.Curve{Name: strings.TrimSuffix(v.name, ", 280 calls/s"), Points: v.run(1).goodput()})
+			f.Curves = append(f.Curves, Curve{Name: strings.TrimSuffix(v.name, ", 280 calls/s"), Points: v.run(1).goodput()})
 		}
 	}
-	return Figure{"single-server-goodput", f}
+	return f
 }
 
 // goodput is the answers in time over time, averaged over some seconds.
-func (r *stationRun) goodput() []report.Point {
-	var out []report.Point
+func (r *stationRun) goodput() []Point {
+	var out []Point
 	for i := 0; i+smoothSeconds <= len(r.seconds); i += smoothSeconds {
-		out = append(out, report.Point{X: float64(i) + smoothSeconds/2., Y: float64(sum(r.seconds[i:i+smoothSeconds]).good) / smoothSeconds})
+		out = append(out, Point{X: float64(i) + smoothSeconds/2., Y: float64(sum(r.seconds[i:i+smoothSeconds]).good) / smoothSeconds})
 	}
 	return out
 }
@@ -156,7 +154,7 @@ func outageFigure(p *replay) Figure {
 		s.seed, s.trigger.length, s.horizon = seed, lengths[i], 150*time.Second
 		return s.run().course().healed()
 	})
-	curve := report.Curve{Name: "heal", N: p.Seeds}
+	curve := Curve{Name: "heal", N: p.Seeds}
 	for i, length := range lengths {
 		n := 0
 		for _, h := range healed[i] {
@@ -164,16 +162,15 @@ func outageFigure(p *replay) Figure {
 				n++
 			}
 		}
-		curve.Points = append(curve.Points, report.Point{X: length.Seconds(), Y: float64(n) / float64(p.Seeds)})
+		curve.Points = append(curve.Points, Point{X: length.Seconds(), Y: float64(n) / float64(p.Seeds)})
 	}
-	return Figure{"single-server-outage", report.LinesInput{
-		Frame:      report.Frame{Title: "A trigger has a threshold, and it is a matter of chance", Note: fmt.Sprintf("280 calls/s, FIFO, 1 retry, %d seeds a point", p.Seeds)},
-		X:          report.Axis{Label: "length of the outage", Unit: "s"},
-		Y:          report.Axis{Label: "share of runs that heal"},
-		Curves:     []report.Curve{curve},
-		References: []report.Reference{{Name: "T·μ/λ", At: 300. / 280, Vertical: true}},
+	return Figure{
+		Name: "single-server-outage", Title: "A trigger has a threshold, and it is a matter of chance", Note: fmt.Sprintf("280 calls/s, FIFO, 1 retry, %d seeds a point", p.Seeds),
+		X: Axis{"length of the outage", "s"}, Y: Axis{"share of runs that heal", ""},
+		Curves:     []Curve{curve},
+		References: []Reference{{"T·μ/λ", 300. / 280}},
 		Markers:    true,
-	}}
+	}
 }
 
 // recoveryFigure shows how long the way back is as load nears the edge, against the closed form.
@@ -184,7 +181,7 @@ func recoveryFigure(p *replay) Figure {
 		s.seed, s.horizon = seed, 500*time.Second
 		return s.run().course().recovered
 	})
-	runs, form := report.Curve{Name: "runs", N: p.Seeds}, report.Curve{Name: "closed form"}
+	runs, form := Curve{Name: "runs", N: p.Seeds}, Curve{Name: "closed form"}
 	for i, load := range loads {
 		var back []float64
 		for _, x := range after[i] {
@@ -192,17 +189,16 @@ func recoveryFigure(p *replay) Figure {
 				back = append(back, x)
 			}
 		}
-		runs.Points = append(runs.Points, report.Point{X: load, Y: mean(back)})
-		form.Points = append(form.Points, report.Point{X: load, Y: drainSeconds(load, 300, 1, 10, 1)})
+		runs.Points = append(runs.Points, Point{X: load, Y: mean(back)})
+		form.Points = append(form.Points, Point{X: load, Y: drainSeconds(load, 300, 1, 10, 1)})
 	}
-	return Figure{"single-server-recovery", report.LinesInput{
-		Frame:      report.Frame{Title: "The way back is longer the nearer load is to half the capacity", Note: "FIFO, 1 retry, outage of 10 s"},
-		X:          report.Axis{Label: "calls/s"},
-		Y:          report.Axis{Label: "back after", Unit: "s"},
-		Curves:     []report.Curve{runs, form},
-		References: []report.Reference{{Name: "μ/(1+R)", At: 150, Vertical: true}},
+	return Figure{
+		Name: "single-server-recovery", Title: "The way back is longer the nearer load is to half the capacity", Note: "FIFO, 1 retry, outage of 10 s",
+		X: Axis{"calls/s", ""}, Y: Axis{"back after", "s"},
+		Curves:     []Curve{runs, form},
+		References: []Reference{{"μ/(1+R)", 150}},
 		Markers:    true,
-	}}
+	}
 }
 
 // drainSeconds is how long after an outage calls succeed again: what has piled up, resends included,
