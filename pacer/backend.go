@@ -69,7 +69,9 @@ type StatusError struct {
 	RetryAfter time.Duration // what the server asked for; meaningful if HasRetryAfter
 	// HasRetryAfter tells an absent header from one that says 0.
 	HasRetryAfter bool
-	InStream      bool // arrived as an event after a 200
+	// ShouldRetry is what the header x-should-retry said; meaningful if HasShouldRetry.
+	ShouldRetry, HasShouldRetry bool
+	InStream                    bool // arrived as an event after a 200
 }
 
 func (e *StatusError) Error() string {

@@ -27,6 +27,7 @@ type CallState struct {
 	Started   sim.Instant `json:"started_ns"` // start of the call
 	AttemptID string      `json:"attempt_id"` // of the latest attempt; empty before the first
 	Attempts  int         `json:"attempts"`   // begun so far
+	Attempt   int         `json:"-"`          // number of the one in AttemptID; 0 before the first
 	HoldsSlot bool        `json:"holds_slot"`
 	// PromptTokens is the length of what is asked, estimated from its text.
 	PromptTokens int `json:"prompt_tokens,omitempty"`
@@ -53,6 +54,10 @@ const (
 	AttemptStatus   = "status"    // an error status, or an error event in the stream
 	AttemptNetwork  = "network"   // no connection, reset, or a body that broke off
 	AttemptCanceled = "cancelled" // the caller's context
+	AttemptLost     = "lost"      // another attempt of the call was faster: see Hedge
+	// Of attempts that were never sent:
+	AttemptRejected = "rejected" // the policy's throttle or breaker turned it away
+	AttemptShed     = "shed"     // the pacer's queue for slots did
 )
 
 // AttemptResult is how an attempt ended.
@@ -64,8 +69,14 @@ type AttemptResult struct {
 	Err     error  // nil when Outcome is AttemptOK
 	Took    time.Duration
 	Tokens  int  // received, also when it failed: wasted then
+	Kept    int  // of Tokens: the next attempt goes on from these, so that they are not wasted
 	Again   bool // another attempt follows
 	Delay   time.Duration
+	Stop    Stop // why none follows; empty if the attempt went well
+	Hedge   bool // it had joined another one
+	// Beside says that other attempts of the call are under way still: what becomes of the call is
+	// for them to say.
+	Beside bool
 }
 
 // Observer is told what happens to calls, at once and in order. Its methods are called with the

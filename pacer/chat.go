@@ -43,21 +43,16 @@ type call struct {
 	lease    sim.Lease // of the call's own slot
 	held     *hold     // of the agent; nil: none
 	previous time.Duration
-	answer   answer
+	over     *LimitError // the cause of the call's context once its time is over; nil: it has no limit
 
-	// Attempt under way.
-	under  *Attempt
-	phase  phase
-	stream Stream                  // nil: none yet
-	cancel context.CancelCauseFunc // nil: the policy has no limits
-	timer  *sim.Timer              // nil: not needed so far
-	armed  sim.Instant             // when the timer fires
-	hit    *LimitError             // the limit that fired; nil: none
+	own   try  // the attempt that the call's own process plays
+	shown *try // the one that state is about; nil: none so far
 }
 
 func (p *Pacer) newCall(ctx context.Context, id Identity) *call {
 	c := p.unused()
-	c.proc, c.id, c.armed = sim.ProcessOf(ctx), id, sim.Never
+	c.proc, c.id = sim.ProcessOf(ctx), id
+	c.own.proc, c.own.armed = c.proc, sim.Never
 	s := &c.state
 	s.Agent, s.Task, s.Round, s.Step, s.Started = id.Agent, id.Task, id.Round, id.Step, p.w.Now()
 	s.ID, s.AttemptID = p.number(id)
@@ -69,21 +64,51 @@ func (p *Pacer) newCall(ctx context.Context, id Identity) *call {
 
 // run makes attempts until one has the answer or the call has failed.
 func (c *call) run(ctx context.Context, req *openai.ChatCompletionRequest) error {
+	total := c.p.policy.CallTotal
+	if total == 0 {
+		return c.attempts(ctx, req)
+	}
+	c.over = &LimitError{Limit: LimitCallTotal, After: total}
+	ctx, release := sim.WithTimeout(ctx, c.p.w, total, c.over)
+	defer release()
+	err := c.attempts(ctx, req)
+	if c.isOver(err) { // while it waited
+		err = c.givenUp(err)
+	}
+	return err
+}
+
+// isOver says whether err is the end of the call's own time.
+func (c *call) isOver(err error) bool { return c.over != nil && err == error(c.over) }
+
+func (c *call) attempts(ctx context.Context, req *openai.ChatCompletionRequest) error {
 	for {
-		if err := c.takeSlot(ctx); err != nil {
+		next, err := c.once(ctx, req)
+		if err == nil || !next.Again && !next.Cut {
 			return err
 		}
-		if err := c.keepRate(ctx, req); err != nil {
+		if err := c.backOff(ctx, next.Delay); err != nil {
 			return err
 		}
-		next, err := c.attempt(ctx, req)
-		if err == nil || !next.again {
-			return err
-		}
-		if err := c.backOff(ctx, next.delay); err != nil {
-			return err
+		if next.Cut {
+			return c.givenUp(&LimitError{Limit: LimitTotal, After: c.p.policy.Total})
 		}
 	}
+}
+
+// once takes what an attempt needs, and makes it.
+func (c *call) once(ctx context.Context, req *openai.ChatCompletionRequest) (Decision, error) {
+	if err := c.takeSlot(ctx); err != nil {
+		return Decision{}, err
+	}
+	if err := c.keepRate(ctx, req); err != nil {
+		return Decision{}, err
+	}
+	next, err := c.attempt(ctx, req)
+	if !next.Again || !c.p.config.HoldInBackoff {
+		c.giveSlot()
+	}
+	return next, err
 }
 
 // enter moves the call into a stage. The monitor is held; relabel once it is not. The first stage
@@ -115,17 +140,6 @@ func (c *call) relabel() {
 	if c.proc != nil {
 		c.proc.Relabel()
 	}
-}
-
-// refresh brings what has been received up to date. The monitor is held.
-func (c *call) refresh() Progress {
-	if c.stream == nil {
-		return Progress{}
-	}
-	pr := c.stream.Progress()
-	s := &c.state
-	s.Tokens, s.Bytes, s.Events, s.LastByte, s.LastToken = pr.Tokens, pr.Bytes, pr.Events, pr.LastByte, pr.LastToken
-	return pr
 }
 
 func (c *call) backOff(ctx context.Context, d time.Duration) error {

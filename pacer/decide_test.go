@@ -62,7 +62,8 @@ func TestDue(t *testing.T) {
 		if tc.at < 0 {
 			want = sim.Never
 		}
-		if got, limit := tc.policy.due(tc.phase, tc.pr); got != want || limit != tc.limit {
+		l := tc.policy.limits(0)
+		if got, limit := l.due(tc.phase, tc.pr); got != want || limit != tc.limit {
 			t.Errorf("%s: due at %v by %q, want %v by %q", tc.name, got, limit, want, tc.limit)
 		}
 	}
@@ -88,7 +89,7 @@ func TestBackoff(t *testing.T) {
 	} {
 		p := base
 		p.Jitter = tc.jitter
-		if got := p.backoff(tc.n, seconds(tc.previous), tc.draw); got != seconds(tc.want) {
+		if got := p.Backoff(tc.n, seconds(tc.previous), false, tc.draw); got != seconds(tc.want) {
 			t.Errorf("%s: retry %d after %v s with draw %v: %v, want %v s", tc.jitter, tc.n, tc.previous, tc.draw, got, tc.want)
 		}
 	}
@@ -102,40 +103,45 @@ func TestDecide(t *testing.T) {
 		change(&p)
 		return p
 	}
-	asked := func(d float64) failure {
-		return failure{outcome: AttemptStatus, status: 429, attempt: 1, hasRetryAfter: true, retryAfter: seconds(d)}
+	asked := func(d float64) Failure {
+		return Failure{Outcome: AttemptStatus, Status: 429, Attempt: 1, HasRetryAfter: true, RetryAfter: seconds(d)}
 	}
 	for _, tc := range []struct {
 		name   string
 		policy Policy
-		f      failure
+		f      Failure
 		draw   float64
-		want   decision
+		want   Decision
 	}{
-		{"timeout", base, failure{outcome: AttemptTimeout, attempt: 1}, 0, decision{true, seconds(1)}},
-		{"timeout, as openai-go", with(func(p *Policy) { p.RetryTimeouts = false }), failure{outcome: AttemptTimeout, attempt: 1}, 0, decision{}},
-		{"second attempt", base, failure{outcome: AttemptTimeout, attempt: 2}, 0, decision{true, seconds(2)}},
-		{"last attempt", base, failure{outcome: AttemptTimeout, attempt: 3}, 0, decision{}},
-		{"network", base, failure{outcome: AttemptNetwork, attempt: 1}, 0, decision{true, seconds(1)}},
-		{"network, off", with(func(p *Policy) { p.RetryNetwork = false }), failure{outcome: AttemptNetwork, attempt: 1}, 0, decision{}},
-		{"not sent", base, failure{outcome: AttemptNetwork, attempt: 1, notSent: true}, 0, decision{}},
-		{"status on the list", base, failure{outcome: AttemptStatus, status: 503, attempt: 1}, 0, decision{true, seconds(1)}},
-		{"status not on the list", base, failure{outcome: AttemptStatus, status: 404, attempt: 1}, 0, decision{}},
-		{"error event without a code", base, failure{outcome: AttemptStatus, attempt: 1}, 0, decision{true, seconds(1)}},
-		{"the same, 500 not on the list", with(func(p *Policy) { p.RetryOn = []int{503} }), failure{outcome: AttemptStatus, attempt: 1}, 0, decision{}},
-		{"cancelled by the caller", base, failure{outcome: AttemptCanceled, attempt: 1}, 0, decision{}},
-		{"floor", with(func(p *Policy) { p.BackoffFloor, p.Jitter = seconds(0.25), "full" }), failure{outcome: AttemptNetwork, attempt: 1}, 0.1, decision{true, seconds(0.25)}},
-		{"no backoff at all", with(func(p *Policy) { p.BackoffBase, p.BackoffFloor = 0, 0 }), failure{outcome: AttemptNetwork, attempt: 1}, 0, decision{true, 0}},
-		{"asked for 40 s", base, asked(40), 0, decision{true, seconds(40)}},
-		{"asked for 40 s, spread", base, asked(40), 0.5, decision{true, seconds(42)}},
-		{"asked for 0 s", base, asked(0), 0, decision{true, base.BackoffFloor}},
-		{"asked for the most", base, asked(120), 0, decision{true, seconds(120)}},
-		{"asked for more: clip", base, asked(600), 0, decision{true, seconds(120)}},
-		{"asked for more: own", with(func(p *Policy) { p.RetryAfterOver = RetryAfterOwn }), asked(600), 0, decision{true, seconds(1)}},
-		{"asked for more: stop", with(func(p *Policy) { p.RetryAfterOver = RetryAfterStop }), asked(600), 0, decision{}},
-		{"asked, ignored", with(func(p *Policy) { p.RetryAfterMax = 0 }), asked(40), 0, decision{true, seconds(1)}},
+		{"timeout", base, Failure{Outcome: AttemptTimeout, Attempt: 1}, 0, Decision{Again: true, Delay: seconds(1)}},
+		{"timeout, as openai-go", with(func(p *Policy) { p.RetryTimeouts = false }), Failure{Outcome: AttemptTimeout, Attempt: 1}, 0, Decision{}},
+		{"second attempt", base, Failure{Outcome: AttemptTimeout, Attempt: 2}, 0, Decision{Again: true, Delay: seconds(2)}},
+		{"last attempt", base, Failure{Outcome: AttemptTimeout, Attempt: 3}, 0, Decision{}},
+		{"network", base, Failure{Outcome: AttemptNetwork, Attempt: 1}, 0, Decision{Again: true, Delay: seconds(1)}},
+		{"network, off", with(func(p *Policy) { p.RetryNetwork = false }), Failure{Outcome: AttemptNetwork, Attempt: 1}, 0, Decision{}},
+		{"not sent", base, Failure{Outcome: AttemptNetwork, Attempt: 1, NotSent: true}, 0, Decision{}},
+		{"status on the list", base, Failure{Outcome: AttemptStatus, Status: 503, Attempt: 1}, 0, Decision{Again: true, Delay: seconds(1)}},
+		{"status not on the list", base, Failure{Outcome: AttemptStatus, Status: 404, Attempt: 1}, 0, Decision{}},
+		{"error event without a code", base, Failure{Outcome: AttemptStatus, Attempt: 1}, 0, Decision{Again: true, Delay: seconds(1)}},
+		{"the same, 500 not on the list", with(func(p *Policy) { p.RetryOn = []int{503} }), Failure{Outcome: AttemptStatus, Attempt: 1}, 0, Decision{}},
+		{"cancelled by the caller", base, Failure{Outcome: AttemptCanceled, Attempt: 1}, 0, Decision{}},
+		{"floor", with(func(p *Policy) { p.BackoffFloor, p.Jitter = seconds(0.25), "full" }), Failure{Outcome: AttemptNetwork, Attempt: 1}, 0.1, Decision{Again: true, Delay: seconds(0.25)}},
+		{"no backoff at all", with(func(p *Policy) { p.BackoffBase, p.BackoffFloor = 0, 0 }), Failure{Outcome: AttemptNetwork, Attempt: 1}, 0, Decision{Again: true, Delay: 0}},
+		{"asked for 40 s", base, asked(40), 0, Decision{Again: true, Delay: seconds(40)}},
+		{"asked for 40 s, spread", base, asked(40), 0.5, Decision{Again: true, Delay: seconds(42)}},
+		{"asked for 0 s", base, asked(0), 0, Decision{Again: true, Delay: base.BackoffFloor}},
+		{"asked for the most", base, asked(120), 0, Decision{Again: true, Delay: seconds(120)}},
+		{"asked for more: clip", base, asked(600), 0, Decision{Again: true, Delay: seconds(120)}},
+		{"asked for more: own", with(func(p *Policy) { p.RetryAfterOver = RetryAfterOwn }), asked(600), 0, Decision{Again: true, Delay: seconds(1)}},
+		{"asked for more: stop", with(func(p *Policy) { p.RetryAfterOver = RetryAfterStop }), asked(600), 0, Decision{}},
+		{"asked, ignored", with(func(p *Policy) { p.RetryAfterMax = 0 }), asked(40), 0, Decision{Again: true, Delay: seconds(1)}},
 	} {
-		if got := tc.policy.decide(tc.f, tc.draw); got != tc.want {
+		got := tc.policy.Decide(tc.f, tc.draw)
+		if (got.Stop == "") != got.Again {
+			t.Errorf("%s: %+v: want a reason for every end", tc.name, got)
+		}
+		got.Stop = ""
+		if got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
 		}
 	}

@@ -50,19 +50,24 @@ func jitterOf(name string) (jitterRule, bool) {
 	return jitterRule{}, false
 }
 
-// backoff returns the own wait before retry number n, counted from 1, given the wait before it (0
-// if there was none) and a uniform draw from [0, 1). The floor is the caller's business.
-func (p *Policy) backoff(n int, previous time.Duration, draw float64) time.Duration {
+// Backoff returns the own wait before retry number n, counted from 1, given the wait before it (0
+// if there was none), whether the server has throttled, and a uniform draw from [0, 1). BackoffFloor
+// is not applied.
+func (p *Policy) Backoff(n int, previous time.Duration, throttled bool, draw float64) time.Duration {
+	base := p.BackoffBase
+	if throttled && p.BackoffThrottledBase > 0 {
+		base = p.BackoffThrottledBase
+	}
 	rule, _ := jitterOf(p.Jitter)
 	if rule.factor {
 		rule.lo, rule.hi = 1-p.JitterFactor, 1+p.JitterFactor
 	}
 	if rule.decorrelated {
-		lo := float64(p.BackoffBase)
-		hi := max(lo, rule.hi*float64(max(previous, p.BackoffBase)))
+		lo := float64(base)
+		hi := max(lo, rule.hi*float64(max(previous, base)))
 		return time.Duration(min(lo+draw*(hi-lo), float64(p.BackoffMax)))
 	}
-	d, most := float64(p.BackoffBase), float64(p.BackoffMax)
+	d, most := float64(base), float64(p.BackoffMax)
 	for i := 1; i < n && d < most; i++ {
 		d *= p.BackoffMultiplier
 	}

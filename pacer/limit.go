@@ -19,6 +19,8 @@ const (
 	LimitFirstToken     Limit = "first_token"
 	LimitIdle           Limit = "idle"
 	LimitTotal          Limit = "total"
+	LimitWork           Limit = "work"       // WorkBase and WorkPerToken
+	LimitCallTotal      Limit = "call_total" // of the call with all its attempts
 )
 
 // LimitError is the cause of an attempt that a time limit of the policy has ended. It is a
@@ -57,28 +59,52 @@ type phase struct {
 	content   sim.Instant // start of StageStream
 }
 
+// limits are the time limits of one attempt. The zero value has none.
+type limits struct {
+	connect, responseHeader, firstToken, idle, total, work time.Duration
+	idleBy                                                 IdleBy
+}
+
+// limits returns those of an attempt whose request allows so many output tokens. 0: any number.
+func (p *Policy) limits(tokensMax int) limits {
+	l := limits{connect: p.Connect, responseHeader: p.ResponseHeader, firstToken: p.FirstToken, idle: p.Idle, total: p.Total, idleBy: p.IdleBy}
+	if tokensMax > 0 {
+		l.work = p.work(tokensMax)
+	}
+	return l
+}
+
+// work returns the limit for so much expected work. It does not overflow.
+func (p *Policy) work(tokensMax int) time.Duration {
+	if p.WorkPerToken > 0 && int64(tokensMax) > int64((durationMax-p.WorkBase)/p.WorkPerToken) {
+		return durationMax
+	}
+	return p.WorkBase + p.WorkPerToken*time.Duration(tokensMax)
+}
+
 // due returns the instant at which the attempt hits a limit if nothing further arrives, and which
 // limit that is. Without a limit it returns sim.Never. It costs the same however much has arrived,
 // so that a timer can ask it when it fires instead of being put off at every token.
-func (p *Policy) due(ph phase, pr Progress) (sim.Instant, Limit) {
+func (l *limits) due(ph phase, pr Progress) (sim.Instant, Limit) {
 	d := dueLimit{at: sim.Never}
 	flows := ph.stage == StageStream || pr.Tokens > 0
 	switch ph.stage {
 	case StageConnect:
-		d.consider(LimitConnect, ph.began, p.Connect)
+		d.consider(LimitConnect, ph.began, l.connect)
 	case StageHeaders:
-		d.consider(LimitResponseHeader, ph.connected, p.ResponseHeader)
-		d.consider(LimitFirstToken, ph.connected, p.FirstToken)
+		d.consider(LimitResponseHeader, ph.connected, l.responseHeader)
+		d.consider(LimitFirstToken, ph.connected, l.firstToken)
 	case StageFirstToken, StageStream:
-		if flows || p.FirstToken == 0 {
-			d.consider(LimitIdle, max(ph.headers, ph.content, p.lastSign(pr)), p.Idle)
+		if flows || l.firstToken == 0 {
+			d.consider(LimitIdle, max(ph.headers, ph.content, l.lastSign(pr)), l.idle)
 		} else {
-			d.consider(LimitFirstToken, ph.connected, p.FirstToken)
+			d.consider(LimitFirstToken, ph.connected, l.firstToken)
 		}
 	default:
 		return sim.Never, ""
 	}
-	d.consider(LimitTotal, ph.began, p.Total)
+	d.consider(LimitTotal, ph.began, l.total)
+	d.consider(LimitWork, ph.began, l.work)
 	return d.at, d.limit
 }
 
@@ -95,8 +121,8 @@ func (d *dueLimit) consider(l Limit, from sim.Instant, length time.Duration) {
 
 // lastSign returns the instant of the latest sign of progress, by the policy's idea of one; 0 if
 // there was none.
-func (p *Policy) lastSign(pr Progress) sim.Instant {
-	switch p.IdleBy {
+func (l *limits) lastSign(pr Progress) sim.Instant {
+	switch l.idleBy {
 	case IdleByByte:
 		return pr.LastByte
 	case IdleByEvent:
@@ -105,22 +131,24 @@ func (p *Policy) lastSign(pr Progress) sim.Instant {
 	return pr.LastToken
 }
 
-// limited says whether any limit is on.
+// limited says whether any attempt may meet a limit.
 func (p *Policy) limited() bool {
-	return p.Connect > 0 || p.ResponseHeader > 0 || p.FirstToken > 0 || p.Idle > 0 || p.Total > 0
+	return p.Connect > 0 || p.ResponseHeader > 0 || p.FirstToken > 0 || p.Idle > 0 || p.Total > 0 || p.WorkBase > 0 || p.WorkPerToken > 0
 }
 
 // lengthOf returns the value of a limit.
-func (p *Policy) lengthOf(l Limit) time.Duration {
-	switch l {
+func (l *limits) lengthOf(name Limit) time.Duration {
+	switch name {
 	case LimitConnect:
-		return p.Connect
+		return l.connect
 	case LimitResponseHeader:
-		return p.ResponseHeader
+		return l.responseHeader
 	case LimitFirstToken:
-		return p.FirstToken
+		return l.firstToken
 	case LimitIdle:
-		return p.Idle
+		return l.idle
+	case LimitWork:
+		return l.work
 	}
-	return p.Total
+	return l.total
 }

@@ -21,7 +21,8 @@ type Pacer struct {
 	backend Backend
 	obs     Observer // may be nil
 	faults  *fault.Set
-	limited bool // whether the policy has any limit
+	limited bool // whether the policy has any limit of attempts
+	cancels bool // whether the pacer may end an attempt by itself
 	leaky   bool // whether a fault may leak slots
 
 	slots *sim.Semaphore // nil: no limit
@@ -53,6 +54,7 @@ func New(w sim.World, config Config, policy Policy, b Backend, obs Observer, fau
 	p := &Pacer{
 		w: w, config: config, policy: policy, backend: b, obs: obs, faults: faults,
 		limited: policy.limited(),
+		cancels: policy.limited(),
 		leaky:   faults.Has(fault.Pacer, fault.LeakSlot),
 		rates:   newRates(config),
 		draws:   w.Stream("pacer", "backoff"),
@@ -80,7 +82,7 @@ func (p *Pacer) Chat(ctx context.Context, id Identity, req openai.ChatCompletion
 	if err != nil {
 		return openai.ChatCompletionResponse{}, err
 	}
-	return c.answer.response(), nil
+	return c.own.answer.response(), nil
 }
 
 // Calls returns the calls in flight in the order of their start, with what each has received by now.
@@ -90,7 +92,9 @@ func (p *Pacer) Calls() []CallState {
 	defer p.w.Unlock()
 	out := make([]CallState, 0, p.inFlight)
 	for c := p.oldest; c != nil; c = c.newer {
-		c.refresh()
+		if c.shown != nil {
+			c.shown.refresh()
+		}
 		out = append(out, c.state)
 	}
 	return out
@@ -124,7 +128,9 @@ func (p *Pacer) unused() *call {
 	defer p.w.Unlock()
 	c := p.spare
 	if c == nil {
-		return &call{p: p}
+		c = &call{p: p}
+		c.own.c = c
+		return c
 	}
 	p.spare, c.newer = c.newer, nil
 	return c
@@ -132,9 +138,10 @@ func (p *Pacer) unused() *call {
 
 // reuse keeps a call that is over for unused, with its timer, which is at rest. The monitor is held.
 func (p *Pacer) reuse(c *call) {
-	timer := c.timer
+	timer := c.own.timer
 	*c = call{}
-	c.p, c.timer, c.newer = p, timer, p.spare
+	c.own.c, c.own.timer = c, timer
+	c.p, c.newer = p, p.spare
 	p.spare = c
 }
 
