@@ -1,6 +1,11 @@
 package pacer
 
-import "time"
+import (
+	"time"
+
+	"example.com/wedge/pacer/adaptive"
+	"example.com/wedge/pacer/admission"
+)
 
 // IdleBy says what counts as progress for the idle limit.
 type IdleBy string
@@ -96,6 +101,9 @@ type Policy struct {
 	// CallTotal limits a call with all its attempts and waits, as the deadline of a gRPC call does. A
 	// retry that could only begin after it is not waited for.
 	CallTotal time.Duration `json:"call_total_ns,omitzero" yaml:"call_total,omitzero"`
+	// Adaptive learns limits from what was observed. One that has been learnt takes the place of the
+	// field of the same name above for the attempts that begin from then on.
+	Adaptive []adaptive.Config `json:"adaptive,omitzero" yaml:"adaptive,omitzero"`
 	// Round limits a round of an agent, Task its whole task, with tools and waits. They stand here to
 	// be compared with the others; whoever runs the agents keeps them.
 	Round time.Duration `json:"round_ns,omitzero" yaml:"round,omitzero"`
@@ -152,6 +160,12 @@ type Policy struct {
 	// that were told the same do not come back together. 0: none.
 	RetryAfterJitter float64 `json:"retry_after_jitter" yaml:"retry_after_jitter"`
 
+	// RetryBudget bounds retries and hedges over all calls of the pacer.
+	RetryBudget admission.BudgetConfig `json:"retry_budget,omitzero" yaml:"retry_budget,omitzero"`
+	// Throttle turns attempts away that would probably fail, Breaker all of them for a while, or all
+	// retries. See RetryShed for what happens to the call.
+	Throttle admission.ThrottleConfig `json:"throttle,omitzero" yaml:"throttle,omitzero"`
+	Breaker  admission.BreakerConfig  `json:"breaker,omitzero" yaml:"breaker,omitzero"`
 	// Hedge makes a second attempt while the first is under way.
 	Hedge Hedge `json:"hedge,omitzero" yaml:"hedge,omitzero"`
 	// PropagateDeadline tells the server with each attempt how much time is left of its limits, the

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"example.com/wedge/pacer/adaptive"
 )
 
 // Bounds of what is taken for meant. The least is there because a number without a unit is read as
@@ -46,8 +48,34 @@ func (p Policy) Validate() error {
 	if err := p.validRetryAfter(); err != nil {
 		return err
 	}
-	if err := p.Hedge.Validate(); err != nil {
-		return fmt.Errorf("hedge.%w", err)
+	return p.validBlocks()
+}
+
+// validBlocks says what is wrong with the blocks that have rules of their own.
+func (p Policy) validBlocks() error {
+	learnt := map[adaptive.Limit]bool{}
+	for i, c := range p.Adaptive {
+		if err := c.Validate(); err != nil {
+			return fmt.Errorf("adaptive[%d].%w", i, err)
+		}
+		if learnt[c.Limit] {
+			return fmt.Errorf("adaptive[%d].limit: %s for the second time, want each limit once", i, c.Limit)
+		}
+		learnt[c.Limit] = true
+	}
+	for _, b := range []struct {
+		name string
+		err  error
+	}{
+		{"retry_budget", p.RetryBudget.Validate()}, {"throttle", p.Throttle.Validate()},
+		{"breaker", p.Breaker.Validate()}, {"hedge", p.Hedge.Validate()},
+	} {
+		if b.err != nil {
+			return fmt.Errorf("%s.%w", b.name, b.err)
+		}
+	}
+	if p.Hedge.enabled() && !p.Hedge.Tied && p.Hedge.Share == 0 && p.RetryBudget.Off() {
+		return errors.New("hedge.share: 0 without a retry_budget, want a share of the calls or a budget: hedges must be bounded")
 	}
 	return nil
 }
