@@ -13,6 +13,7 @@ import (
 type attempt struct {
 	s              *Stack
 	r              *request // nil: it has been given up
+	id             string   // of the request
 	older, younger *attempt // neighbours among the calls of the router, by their start
 	next           *attempt // in the list of those that are done with
 

@@ -26,7 +26,8 @@ func (c *calls) start(s *Stack) {
 // begin returns the attempt of a request, of which nothing is set but that.
 func (c *calls) begin(r *request) *attempt {
 	a := c.unused()
-	a.s, a.r = c.s, r
+	a.s, a.r, a.id = c.s, r, r.ID
+	c.s.dispatched++
 	r.a = a
 	a.older = c.newest
 	if c.newest != nil {

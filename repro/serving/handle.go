@@ -40,9 +40,11 @@ type Handle struct {
 	comments int  // given out by Take
 	broken   bool // the event that is no JSON has been given out
 
-	severed bool       // nothing gets through between client and servers any more
-	wake    *sim.Timer // of the wait under way; nil: there was none with an end so far
-	frozen  pacer.Progress
+	severed   bool        // nothing gets through between client and servers any more
+	severedAt sim.Instant // when that began
+	left      bool        // the client has, before it had all
+	wake      *sim.Timer  // of the wait under way; nil: there was none with an end so far
+	frozen    pacer.Progress
 }
 
 // Hold puts a proxy between the servers and the client, as [Connection] says with Buffer. It must be
@@ -133,7 +135,7 @@ const (
 func (h *Handle) sever() {
 	h.s.enter()
 	h.frozen = h.Progress()
-	h.severed = true
+	h.severed, h.severedAt = true, h.s.now()
 	h.r.changed.WakeAllLocked(h.s.w)
 }
 
@@ -217,10 +219,13 @@ func (h *Handle) charge() *openai.Usage {
 func (h *Handle) Cancel() {
 	h.s.w.Lock()
 	defer h.s.w.Unlock()
+	h.s.enter()
+	if h.severed || !h.r.over() {
+		h.leaves()
+	}
 	if h.severed {
 		return // the servers do not hear of it
 	}
-	h.s.enter()
 	if r := &h.r; !r.over() {
 		r.failure = errLeft
 		h.s.abandon(r)

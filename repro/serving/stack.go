@@ -23,6 +23,7 @@ type Stack struct {
 	log     routerLog
 	texts   texts
 	onEnd   []func(*Record)
+	witness Witness
 	record  Record
 	engines *engine.Engines
 
@@ -40,6 +41,7 @@ type Stack struct {
 	probed            int64 // health checks so far
 	probe             engine.Entry
 	counts            counts
+	dispatched        int // requests to the engines
 }
 
 // New returns servers at rest. The configuration must be valid; so must be the model, of which the

@@ -18,6 +18,7 @@ func (w *Worker) Abort(l *Leg) {
 	}
 	r := l.rank
 	r.touch()
+	l.Desert()
 	l.left = true
 	if l.inBatch {
 		r.zombies++
@@ -109,6 +110,7 @@ func (w *Worker) AbortMatching(prefix string) int {
 	for _, l := range all {
 		r := l.rank
 		r.touch()
+		l.Desert()
 		l.leave.remove()
 		if !l.left {
 			l.failure = newFailure(500, abortedText)

@@ -141,6 +141,7 @@ func (r *rank) chunkDone() {
 	shares, tokens := len(c.shares), 0
 	for _, sh := range c.shares {
 		sh.leg.computed += sh.tokens
+		sh.leg.spent += sh.tokens
 		tokens += sh.tokens
 	}
 	r.counts.prefillTokens += int64(tokens)

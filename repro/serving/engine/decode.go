@@ -161,6 +161,9 @@ func (r *rank) enterBatch(l *Leg) {
 	if l.left {
 		r.zombies++
 	}
+	if l.deserted {
+		r.deserted.change(1, r.e.now)
+	}
 	if l.factor > 1 {
 		r.slowed++
 		r.setSpeed()
@@ -190,6 +193,9 @@ func (r *rank) leaveBatch(l *Leg) {
 	l.unqueue()
 	if l.left {
 		r.zombies--
+	}
+	if l.deserted {
+		r.deserted.change(-1, r.e.now)
 	}
 	if l.factor > 1 {
 		r.slowed--

@@ -20,8 +20,14 @@ func (r *rank) end(l *Leg, stage Stage, f *Failure) {
 		r.log("%s", f.Message)
 	}
 	r.w.unlist(l)
-	if r.legs--; r.legs == 0 {
+	if r.countLegs(-1); r.legs == 0 {
 		r.since = r.e.now
+	}
+	if l.deserted {
+		r.deserted.tokens += int64(l.made - l.desertedAt)
+	}
+	if r.e.onGone != nil {
+		r.e.onGone(l)
 	}
 	r.part(l, was)
 	r.e.notify(noticeEnd, l)

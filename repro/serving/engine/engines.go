@@ -19,11 +19,12 @@ type Engines struct {
 
 	all, prefills, decodes, unified []*Worker
 
-	boundary              node     // of the faults of engines as a whole
-	firstDirty, lastDirty *rank    // those to look at, by nextDirty
-	news                  []notice // that owners are to be told of
-	told                  int      // of them
-	busy                  bool     // settling
+	boundary              node       // of the faults of engines as a whole
+	firstDirty, lastDirty *rank      // those to look at, by nextDirty
+	news                  []notice   // that owners are to be told of
+	told                  int        // of them
+	busy                  bool       // settling
+	onGone                func(*Leg) // told of the end of each leg; nil: nobody is
 }
 
 // notice is something that an owner is to be told of.

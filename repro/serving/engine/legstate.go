@@ -38,6 +38,11 @@ type legState struct {
 	peerHeard bool // its mate will not hear of its end
 	atNext    bool // its client's leaving is noticed with the next token
 
+	// For the tally alone.
+	spent      int  // prompt tokens that have been computed
+	deserted   bool // its client has gone, whether the engine hears of it or not
+	desertedAt int  // tokens that it had then
+
 	// How it will end when the engine comes to it: at the end of the chunk or step under way, or when
 	// it looks at its transfers again. StageNone: it will not.
 	verdict        Stage

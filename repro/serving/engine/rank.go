@@ -1,6 +1,10 @@
 package engine
 
-import "example.com/wedge/harness/sim"
+import (
+	"time"
+
+	"example.com/wedge/harness/sim"
+)
 
 // rank is a scheduler with queues, slots and memory of its own. A prefill engine uses the first group of
 // queues, a decode engine the second, a unified engine some of both.
@@ -31,10 +35,14 @@ type rank struct {
 	deferred   int  // legs with a verdict, in the queues that are not looked at meanwhile
 	zombies    int  // of running
 
-	legs  int         // all of them
-	since sim.Instant // when that became 0
-	slots int         // taken: of metadata at prefill, of requests at decode
-	kv    int         // tokens of memory taken, but for the batch
+	deserted deserted // of running
+
+	legs    int           // all of them
+	since   sim.Instant   // when that became 0
+	legsAt  sim.Instant   // of the latest change of legs
+	legTime time.Duration // of all legs up to then
+	slots   int           // taken: of metadata at prefill, of requests at decode
+	kv      int           // tokens of memory taken, but for the batch
 
 	chunk     chunk
 	batch     batch

@@ -51,7 +51,7 @@ func (w *Worker) Submit(l *Leg) {
 	l.stop.leg = l
 	l.factor = 1
 	w.list(l)
-	r.legs++
+	r.countLegs(1)
 	switch w.Kind {
 	case KindPrefill:
 		r.acceptPrefill(l)
