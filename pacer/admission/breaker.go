@@ -56,12 +56,15 @@ func (b *Breaker) Allow(now sim.Instant, retry bool) (Ticket, bool) {
 	if b == nil {
 		return Ticket{}, true
 	}
-	switch state := b.State(now); {
-	case b.c.RetryOnly && retry:
-		return Ticket{b.generation}, state == Closed
-	case state == Closed:
+	if b.State(now) != b.state {
+		b.enter(now, HalfOpen)
+	}
+	switch {
+	case b.state == Closed:
 		return Ticket{b.generation}, true
-	case state == HalfOpen && b.places > 0:
+	case b.c.RetryOnly && retry:
+		return Ticket{}, false
+	case b.state == HalfOpen && b.places > 0:
 		b.places--
 		return Ticket{b.generation}, true
 	default:
@@ -70,37 +73,43 @@ func (b *Breaker) Allow(now sim.Instant, retry bool) (Ticket, bool) {
 }
 
 // Ended tells that an attempt that was let through has come to the point at which it is judged, and
-// whether it went well. Only the first word on a ticket may be said.
+// whether it went well. It is said once for a ticket.
 func (b *Breaker) Ended(now sim.Instant, t Ticket, ok bool) {
-	if b == nil || !b.counts(now, t) {
+	if b == nil || !b.counts(t) {
 		return
 	}
-	if b.state == HalfOpen {
+	switch {
+	case b.state == HalfOpen:
 		b.probed(now, ok)
-		return
-	}
-	if b.state == Closed && b.trips(now, ok) {
+	case b.state == Closed && b.trips(now, ok):
 		b.enter(now, Open)
 	}
 }
 
 // Canceled tells that an attempt is over without having come to that point, and says nothing of the
 // server, such as one that its agent has given up. A probe's place becomes free.
-func (b *Breaker) Canceled(now sim.Instant, t Ticket) {
-	if b != nil && b.State(now) == HalfOpen && t.generation == b.generation {
+func (b *Breaker) Canceled(t Ticket) {
+	if b != nil && b.state == HalfOpen && b.counts(t) {
 		b.places++
 	}
 }
 
-// State returns the state at an instant.
+// counts says whether an attempt with the ticket counts in the present state.
+func (b *Breaker) counts(t Ticket) bool {
+	return t.generation == b.generation || b.c.LateCounts && t.generation != 0
+}
+
+// State returns the state at an instant. A breaker whose delay is over is half-open, although nothing
+// has asked yet.
 func (b *Breaker) State(now sim.Instant) State {
-	if b == nil {
+	switch {
+	case b == nil:
 		return Closed
+	case b.state == Open && now.Sub(b.since) >= b.c.Delay:
+		return HalfOpen
+	default:
+		return b.state
 	}
-	if b.state == Open && now.Sub(b.since) >= b.c.Delay {
-		b.enter(now, HalfOpen)
-	}
-	return b.state
 }
 
 // JudgeBy says when [Breaker.Ended] is to be called.
@@ -109,12 +118,6 @@ func (b *Breaker) JudgeBy() JudgeBy {
 		return JudgeByEnd
 	}
 	return b.c.JudgeBy
-}
-
-// counts says whether an attempt with the ticket counts in the present state.
-func (b *Breaker) counts(now sim.Instant, t Ticket) bool {
-	b.State(now)
-	return t.generation == b.generation || b.c.LateCounts && t.generation != 0
 }
 
 // trips counts an attempt that ended in the closed state, and says whether it opens the breaker.

@@ -1,27 +1,36 @@
 package admission
 
-import "example.com/wedge/harness/sim"
+import (
+	"math"
+
+	"example.com/wedge/harness/sim"
+)
+
+// thousandths of a token are what buckets count in, as gRPC does: ten times a tenth must be one.
+type thousandths int64
+
+func toThousandths(tokens float64) thousandths { return thousandths(math.Round(1000 * tokens)) }
+func (n thousandths) tokens() float64          { return float64(n) / 1000 }
 
 // bucket is [BudgetAWS] and [BudgetBrooker]: tokens that retries take and successes bring. Time has
 // no part in it.
 type bucket struct {
-	capacity, tokens              float64
-	transient, timeout, throttled float64 // costs of a retry
-	first, other                  float64 // what a success adds, by kind
-	refund                        bool    // a retry that succeeds adds its cost
+	most, left                    thousandths
+	transient, timeout, throttled thousandths // costs of a retry
+	first, other                  thousandths // what a success adds: of a first attempt, of another
+	refund                        bool        // another adds its cost instead
 }
 
 func newBucket(c BudgetConfig) *bucket {
 	if c.Rule == BudgetBrooker {
-		return &bucket{
-			capacity: c.MaxTokens, tokens: c.MaxTokens, transient: 1, timeout: 1, throttled: 1,
-			first: c.TokenRatio, other: c.TokenRatio,
-		}
+		one, most, share := toThousandths(1), toThousandths(c.MaxTokens), toThousandths(c.TokenRatio)
+		return &bucket{most: most, left: most, transient: one, timeout: one, throttled: one, first: share, other: share}
 	}
+	most := toThousandths(c.MaxCapacity)
 	return &bucket{
-		capacity: c.MaxCapacity, tokens: c.MaxCapacity,
-		transient: c.RetryCost, timeout: c.TimeoutRetryCost, throttled: c.ThrottlingRetryCost,
-		first: c.NoRetryIncrement, refund: true,
+		most: most, left: most, transient: toThousandths(c.RetryCost),
+		timeout: toThousandths(c.TimeoutRetryCost), throttled: toThousandths(c.ThrottlingRetryCost),
+		first: toThousandths(c.NoRetryIncrement), refund: true,
 	}
 }
 
@@ -31,7 +40,7 @@ func (b *bucket) ended(_ sim.Instant, r Result) {
 	case r.Kind == First:
 		b.add(b.first)
 	case b.refund:
-		b.add(r.Cost)
+		b.add(toThousandths(r.Cost))
 	default:
 		b.add(b.other)
 	}
@@ -45,40 +54,41 @@ func (b *bucket) take(_ sim.Instant, cause Cause, _ int) (float64, bool) {
 	case CauseThrottled:
 		cost = b.throttled
 	}
-	if b.tokens < cost {
+	if b.left < cost {
 		return 0, false
 	}
-	b.tokens -= cost
-	return cost, true
+	b.left -= cost
+	return cost.tokens(), true
 }
 
-func (b *bucket) giveBack(_ sim.Instant, cost float64) { b.add(cost) }
-func (b *bucket) add(tokens float64)                   { b.tokens = min(b.capacity, b.tokens+tokens) }
-func (b *bucket) level(sim.Instant) float64            { return b.tokens }
+func (b *bucket) giveBack(_ sim.Instant, cost float64) { b.add(toThousandths(cost)) }
+func (b *bucket) add(n thousandths)                    { b.left = min(b.most, b.left+n) }
+func (b *bucket) level(sim.Instant) float64            { return b.left.tokens() }
 func (b *bucket) sent(sim.Instant, Kind)               {}
 func (b *bucket) closed()                              {}
 
 // half is [BudgetGRPC]: retries are free while failures leave more than half of the tokens.
 type half struct {
-	most, tokens, ratio float64
+	most, left, ratio thousandths
 }
 
-func newGRPC(c BudgetConfig) *half {
-	return &half{most: c.MaxTokens, tokens: c.MaxTokens, ratio: c.TokenRatio}
+func newHalf(c BudgetConfig) *half {
+	most := toThousandths(c.MaxTokens)
+	return &half{most: most, left: most, ratio: toThousandths(c.TokenRatio)}
 }
 
 func (h *half) ended(_ sim.Instant, r Result) {
 	switch {
 	case r.Canceled:
 	case r.OK:
-		h.tokens = min(h.most, h.tokens+h.ratio)
+		h.left = min(h.most, h.left+h.ratio)
 	default:
-		h.tokens = max(0, h.tokens-1)
+		h.left = max(0, h.left-toThousandths(1))
 	}
 }
 
-func (h *half) take(sim.Instant, Cause, int) (float64, bool) { return 0, h.tokens > h.most/2 }
-func (h *half) level(sim.Instant) float64                    { return max(0, h.tokens-h.most/2) }
+func (h *half) take(sim.Instant, Cause, int) (float64, bool) { return 0, 2*h.left > h.most }
+func (h *half) level(sim.Instant) float64                    { return max(0, (2*h.left - h.most).tokens()/2) }
 func (h *half) giveBack(sim.Instant, float64)                {}
 func (h *half) sent(sim.Instant, Kind)                       {}
 func (h *half) closed()                                      {}

@@ -64,7 +64,7 @@ func NewBudget(c BudgetConfig) *Budget {
 	case BudgetAWS, BudgetBrooker:
 		b.rule = newBucket(c)
 	case BudgetGRPC:
-		b.rule = newGRPC(c)
+		b.rule = newHalf(c)
 	case BudgetEnvoy, BudgetFailsafe:
 		b.rule = &inflight{c: c}
 	default:

@@ -117,7 +117,7 @@ func (c BudgetConfig) WithDefaults() BudgetConfig {
 
 // params lists the parameters; their pointers are into c.
 func (c *BudgetConfig) params() []param {
-	const share, tokens, rate, concurrent = 1e-6, 1e6, 1e6, 1_000_000
+	const share, thousandth, tokens, rate, concurrent = 1e-6, 1e-3, 1e6, 1e6, 1_000_000
 	r := c.Rule
 	bucket := r == BudgetBrooker || r == BudgetGRPC
 	return []param{
@@ -127,13 +127,13 @@ func (c *BudgetConfig) params() []param {
 		count("max_attempts", r == BudgetSRE, &c.MaxAttempts, 3, 1000),
 		number("retry_ratio", r == BudgetSRE, &c.RetryRatio, 0.1, share, 1000),
 		span("window", r == BudgetSRE, &c.Window, 2*time.Minute),
-		number("max_capacity", r == BudgetAWS, &c.MaxCapacity, 500, share, tokens),
-		number("retry_cost", r == BudgetAWS, &c.RetryCost, 14, share, tokens),
-		number("timeout_retry_cost", r == BudgetAWS, &c.TimeoutRetryCost, cmp.Or(c.RetryCost, 14), share, tokens),
-		number("throttling_retry_cost", r == BudgetAWS, &c.ThrottlingRetryCost, 5, share, tokens),
-		number("no_retry_increment", r == BudgetAWS, &c.NoRetryIncrement, 1, share, tokens),
+		number("max_capacity", r == BudgetAWS, &c.MaxCapacity, 500, thousandth, tokens),
+		number("retry_cost", r == BudgetAWS, &c.RetryCost, 14, thousandth, tokens),
+		number("timeout_retry_cost", r == BudgetAWS, &c.TimeoutRetryCost, cmp.Or(c.RetryCost, 14), thousandth, tokens),
+		number("throttling_retry_cost", r == BudgetAWS, &c.ThrottlingRetryCost, 5, thousandth, tokens),
+		number("no_retry_increment", r == BudgetAWS, &c.NoRetryIncrement, 1, thousandth, tokens),
 		number("max_tokens", bucket, &c.MaxTokens, 10, 1, tokens),
-		number("token_ratio", bucket, &c.TokenRatio, 0.1, share, tokens),
+		number("token_ratio", bucket, &c.TokenRatio, 0.1, thousandth, tokens),
 		number("budget_percent", r == BudgetEnvoy, &c.BudgetPercent, 20, share, 100),
 		count("min_retry_concurrency", r == BudgetEnvoy, &c.MinRetryConcurrency, 3, concurrent),
 		number("max_rate", r == BudgetFailsafe, &c.MaxRate, 0.2, share, 1),

@@ -6,35 +6,36 @@ import (
 	"example.com/wedge/harness/sim"
 )
 
-// finagle is [BudgetFinagle]. It counts in millionths of a retry, since sums of fractions would not
-// come back to 0.
+// finagle is [BudgetFinagle]. It counts in thousandths of a deposit, as the original does, and cuts
+// the cost of a retry to whole ones.
 type finagle struct {
-	deposit int64
-	floor   int64
-	n       buckets // a: deposits, b: withdrawals
+	cost  int64
+	floor int64
+	n     buckets // a: deposits, b: withdrawals
 }
 
-const millionth = 1_000_000 // of a retry
+const deposit = 1000 // what a call brings
 
 func newFinagle(c BudgetConfig) *finagle {
+	cost := int64(deposit / c.PercentCanRetry)
 	return &finagle{
-		deposit: int64(math.Round(c.PercentCanRetry * millionth)),
-		floor:   int64(math.Round(c.MinRetriesPerSec * c.TTL.Seconds() * millionth)),
-		n:       newBuckets(c.TTL, 10),
+		cost:  cost,
+		floor: int64(math.Round(c.MinRetriesPerSec * c.TTL.Seconds() * float64(cost))),
+		n:     newBuckets(c.TTL, 10),
 	}
 }
 
 func (f *finagle) sent(now sim.Instant, kind Kind) {
 	if kind == First {
-		f.n.add(now, f.deposit, 0)
+		f.n.add(now, deposit, 0)
 	}
 }
 
 func (f *finagle) take(now sim.Instant, _ Cause, _ int) (float64, bool) {
-	if f.balance(now) < millionth {
+	if f.balance(now) < f.cost {
 		return 0, false
 	}
-	f.n.add(now, 0, millionth)
+	f.n.add(now, 0, f.cost)
 	return 1, true
 }
 
@@ -43,7 +44,7 @@ func (f *finagle) balance(now sim.Instant) int64 {
 	return f.floor + deposits - withdrawals
 }
 
-func (f *finagle) giveBack(now sim.Instant, _ float64) { f.n.add(now, 0, -millionth) }
-func (f *finagle) level(now sim.Instant) float64       { return float64(f.balance(now)) / millionth }
+func (f *finagle) giveBack(now sim.Instant, _ float64) { f.n.add(now, 0, -f.cost) }
+func (f *finagle) level(now sim.Instant) float64       { return float64(f.balance(now)) / float64(f.cost) }
 func (f *finagle) ended(sim.Instant, Result)           {}
 func (f *finagle) closed()                             {}
