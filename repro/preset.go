@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"example.com/wedge/harness/fault"
+	"example.com/wedge/pacer/preset"
 	"example.com/wedge/repro/serving"
 )
 
@@ -27,6 +29,34 @@ func (s *Scenario) presetServers(text []byte) {
 	if cfg, err := serving.Preset(head.Servers.Preset); err == nil {
 		s.Servers = cfg
 	}
+}
+
+// presetPolicy takes the policy that a text names in policy.preset, and what belongs to it of the
+// pacer, if it names a known one, so that whatever else the text says changes those.
+func (s *Scenario) presetPolicy(text []byte) {
+	var head struct {
+		Policy struct {
+			Preset string `yaml:"preset"`
+		} `yaml:"policy"`
+	}
+	if yaml.Unmarshal(text, &head) != nil {
+		return
+	}
+	p, err := preset.Get(head.Policy.Preset)
+	if err != nil {
+		return
+	}
+	if c, err := p.Pacer(s.Pacer); err == nil { // which it is: the presets' own tests see to that
+		s.Policy, s.Pacer = p.Policy, c
+	}
+}
+
+// validPreset says what is wrong with the name of a preset policy; none is fine.
+func validPreset(name string) error {
+	if name == "" || slices.Contains(preset.Names(), name) {
+		return nil
+	}
+	return fmt.Errorf("preset: found %q%s", name, suggest(name, preset.Names()))
 }
 
 // AddFaults adds the faults in a YAML text, one or a list of them, or in a file of that name. Validate

@@ -3,8 +3,10 @@ package repro
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/wedge/repro/serving/engine"
 )
@@ -31,6 +33,58 @@ func TestPreset(t *testing.T) {
 	}
 	_, err = Parse("a.yaml", []byte("servers:\n  preset: moon\n"))
 	if want := `a.yaml:2:11: servers.preset: "moon", want one of sglang-pd, `; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestPresetPolicy: what a file says of the policy stands over the preset that it names, wherever it
+// stands, and what comes out of YAML is the same again.
+func TestPresetPolicy(t *testing.T) {
+	for _, text := range []string{
+		"policy: {preset: openai-go-3, idle: 30s}\n",
+		"policy:\n  idle: 30s\n  preset: openai-go-3\n",
+	} {
+		s, err := Parse("a.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := s.Policy; p.Idle != 30*time.Second || p.ResponseHeader != 600*time.Second || p.Jitter != "minus25" || p.Preset != "openai-go-3" {
+			t.Errorf("%s: %+v", text, p)
+		}
+		out, err := s.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse("b.yaml", out)
+		if err != nil || !reflect.DeepEqual(again.Policy, s.Policy) || !reflect.DeepEqual(again.Pacer, s.Pacer) {
+			t.Errorf("printed and read again: %+v, %v", again, err)
+		}
+	}
+}
+
+// TestSetPresetPolicy: settings are made in their order, and a preset is all of a policy.
+func TestSetPresetPolicy(t *testing.T) {
+	s := Default()
+	for _, set := range [][2]string{{"policy.idle", "30s"}, {"policy.preset", "openai-go-3"}, {"policy.max_attempts", "7"}} {
+		if err := s.Set(set[0], set[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := s.Policy; s.Validate() != nil || p.Idle != 0 || p.MaxAttempts != 7 || p.ResponseHeader != 600*time.Second {
+		t.Errorf("%v, %+v", s.Validate(), p)
+	}
+	if err := s.Set("policy", "{idle: 45s, preset: none}"); err != nil || s.Policy.MaxAttempts != 1 || s.Policy.Idle != 45*time.Second {
+		t.Errorf("%v, %+v", err, s.Policy)
+	}
+	if err := s.Set("policy.preset", "opencoder"); err != nil {
+		t.Fatal(err)
+	}
+	want := `--set policy.preset=opencoder: policy.preset: found "opencoder", did you mean "opencode"?`
+	if err := s.Validate(); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, err := Parse("a.yaml", []byte("policy:\n  preset: moon\n"))
+	if want := `a.yaml:2:11: policy.preset: found "moon", want one of none, ideal, `; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -121,6 +121,7 @@ func underlying(err error) string {
 func Parse(source string, text []byte) (*Scenario, error) {
 	s := Default()
 	s.presetServers(text)
+	s.presetPolicy(text)
 	doc, err := decodeOnto(source, text, s)
 	if err != nil {
 		return nil, err
@@ -152,8 +153,11 @@ func (s *Scenario) Set(path, value string) error {
 		field = fmt.Sprintf("faults[%d].%s", i, strings.Join(keys, "."))
 	}
 	s.sets = append(s.sets, setting{field, source})
-	if path == "servers.preset" {
+	switch path {
+	case "servers.preset":
 		s.presetServers([]byte(nest(keys, value)))
+	case "policy", "policy.preset":
+		s.presetPolicy([]byte(nest(keys, value)))
 	}
 	_, err := decodeOnto(source, []byte(nest(keys, value)), target)
 	var input *InputError
@@ -212,6 +216,7 @@ func (s *Scenario) Validate() error {
 		{"fleet", s.Fleet.Validate()},
 		{"workflow", s.Workflow.Validate()},
 		{"pacer", s.Pacer.Validate()},
+		{"policy", validPreset(s.Policy.Preset)},
 		{"policy", s.Policy.Validate()},
 		{"servers", s.Servers.Validate()},
 		{"watchdog", s.Watchdog.Validate()},
