@@ -10,8 +10,9 @@ type Figure struct {
 	Curves     []Curve
 	References []Reference
 	Shade      Shade // the trigger
-	Markers    bool  // a mark at each point
-	Steps      bool  // y holds until the next x
+	LogY       bool
+	Markers    bool // a mark at each point
+	Steps      bool // y holds until the next x
 
 	Heat *Heat // instead of curves; nil: none
 }

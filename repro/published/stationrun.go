@@ -278,4 +278,4 @@ func draw(s sim.Stream, a *try) float64 {
 }
 
 // exponential turns a draw from [0, 1) into one of an exponential distribution of mean 1.
-func exponential(draw float64) float64 { return -math.Log1p(-draw) }
+func exponential(draw float64) float64 { return -math.Log(1 - draw) }
