@@ -8,6 +8,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer/adaptive"
 )
 
 // try is an attempt under way. One process plays it, and changes it with the monitor held where others
@@ -26,6 +27,7 @@ type try struct {
 	hit    *LimitError             // the limit that fired; nil: none
 	hedge  bool                    // it has joined another one
 	lost   bool                    // another one has won against it
+	pass   pass
 	answer answer
 }
 
@@ -48,7 +50,7 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) cont
 	defer t.relabel() // runs after Unlock
 	defer c.p.w.Unlock()
 	now := c.p.w.Now()
-	t.limits = c.p.policy.limits(tokensMax(req))
+	t.limits, t.pass = c.limitsNow(now, tokensMax(req)), c.pass
 	c.count()
 	a := &Attempt{ID: c.state.AttemptID, Number: c.state.Attempts, Of: c.id}
 	a.Connected = func() { t.connected(a) }
@@ -133,6 +135,7 @@ func (t *try) opened(stream Stream) {
 	t.stream = stream
 	t.phase.headers = now
 	t.reach(StageFirstToken, now)
+	t.learn(adaptive.LimitResponseHeader, now.Sub(t.phase.connected), false)
 }
 
 // flows notes the first output.
@@ -144,6 +147,8 @@ func (t *try) flows() {
 	now := w.Now()
 	t.phase.content = now
 	t.reach(StageStream, now)
+	t.learn(adaptive.LimitFirstToken, now.Sub(t.phase.connected), false)
+	t.judgeFirst(now)
 }
 
 // reach moves the attempt into its next stage, and the call with it if that shows this attempt. The

@@ -60,6 +60,9 @@ type Progress struct {
 	LastByte  sim.Instant // 0 if none has arrived
 	LastEvent sim.Instant // 0 if none has arrived
 	LastToken sim.Instant // 0 if none has arrived
+	// GapMax is the longest silence between two pieces of output. 0: there was none, or the backend
+	// does not keep it.
+	GapMax time.Duration
 }
 
 // StatusError is an answer with an error status, or an error event inside a stream.

@@ -45,6 +45,13 @@ type call struct {
 	previous time.Duration
 	over     *LimitError // the cause of the call's context once its time is over; nil: it has no limit
 
+	// For the policy's controls.
+	sent       bool    // an attempt has been
+	paid       float64 // to the budget, for the next attempt
+	pass       pass    // of the next attempt
+	failure    Failure // the latest
+	failureErr error
+
 	own   try  // the attempt that the call's own process plays
 	shown *try // the one that state is about; nil: none so far
 }
@@ -93,6 +100,9 @@ func (c *call) attempts(ctx context.Context, req *openai.ChatCompletionRequest) 
 		if next.Cut {
 			return c.givenUp(&LimitError{Limit: LimitTotal, After: c.p.policy.Total})
 		}
+		if !c.mayRetryNow() {
+			return c.givenUp(c.failureErr)
+		}
 	}
 }
 
@@ -104,7 +114,13 @@ func (c *call) once(ctx context.Context, req *openai.ChatCompletionRequest) (Dec
 	if err := c.keepRate(ctx, req); err != nil {
 		return Decision{}, err
 	}
-	next, err := c.attempt(ctx, req)
+	var next Decision
+	err := c.admit()
+	if err != nil {
+		next, err = c.turnedAway(StageRate, AttemptRejected, err)
+	} else {
+		next, err = c.attempt(ctx, req)
+	}
 	if !next.Again || !c.p.config.HoldInBackoff {
 		c.giveSlot()
 	}
@@ -156,6 +172,7 @@ func (c *call) end(err error) {
 	c.p.w.Lock()
 	defer c.relabel() // runs after Unlock
 	defer c.p.w.Unlock()
+	c.closeBooks()
 	if !c.listed {
 		return // cancelled before its first stage: nobody has heard of it
 	}

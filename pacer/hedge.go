@@ -3,6 +3,8 @@ package pacer
 import (
 	"fmt"
 	"time"
+
+	"example.com/wedge/pacer/adaptive"
 )
 
 // Hedge says when a call that has waited for long is sent a second time. The first of the attempts
@@ -82,4 +84,19 @@ func (h Hedge) window() int {
 		return h.Window
 	}
 	return windowDefault
+}
+
+// estimator is the rule by which the wait before a hedge is learnt.
+func (h Hedge) estimator() adaptive.Config {
+	return adaptive.Config{Limit: adaptive.LimitFirstToken, Rule: adaptive.RuleQuantile, Quantile: h.Quantile,
+		Window: h.window(), MinSamples: h.minSamples(), Initial: h.After}
+}
+
+// minSamples is MinSamples with its zero value spelled out.
+func (h Hedge) minSamples() int {
+	const samplesDefault = 20
+	if h.MinSamples > 0 {
+		return h.MinSamples
+	}
+	return min(samplesDefault, h.window())
 }

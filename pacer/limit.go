@@ -133,7 +133,7 @@ func (l *limits) lastSign(pr Progress) sim.Instant {
 
 // limited says whether any attempt may meet a limit.
 func (p *Policy) limited() bool {
-	return p.Connect > 0 || p.ResponseHeader > 0 || p.FirstToken > 0 || p.Idle > 0 || p.Total > 0 || p.WorkBase > 0 || p.WorkPerToken > 0
+	return p.Connect > 0 || p.ResponseHeader > 0 || p.FirstToken > 0 || p.Idle > 0 || p.Total > 0 || p.WorkBase > 0 || p.WorkPerToken > 0 || len(p.Adaptive) > 0
 }
 
 // lengthOf returns the value of a limit.

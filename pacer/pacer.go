@@ -27,7 +27,9 @@ type Pacer struct {
 
 	slots *sim.Semaphore // nil: no limit
 	rates rates
-	draws sim.Stream // of backoff, by call and attempt
+
+	controls *controls  // nil: the policy has none
+	draws    sim.Stream // of backoff, by call and attempt
 
 	// usage asks for the usage chunk. All requests share it; nobody writes it.
 	usage *openai.StreamOptions
@@ -54,12 +56,13 @@ func New(w sim.World, config Config, policy Policy, b Backend, obs Observer, fau
 	p := &Pacer{
 		w: w, config: config, policy: policy, backend: b, obs: obs, faults: faults,
 		limited: policy.limited(),
-		cancels: policy.limited(),
+		cancels: policy.limited() || policy.Hedge.enabled(),
 		leaky:   faults.Has(fault.Pacer, fault.LeakSlot),
 		rates:   newRates(config),
 		draws:   w.Stream("pacer", "backoff"),
 		usage:   &openai.StreamOptions{IncludeUsage: true},
 	}
+	p.controls = newControls(w, &p.policy)
 	if config.Slots > 0 {
 		p.slots = sim.NewSemaphore(w, "pacer.slots", config.Slots)
 	}

@@ -79,7 +79,7 @@ func (p *Policy) Decide(f Failure, draw float64) Decision {
 
 // delay returns the wait before the next attempt, or false if the server asks for too long a one.
 func (p *Policy) delay(f *Failure, draw float64) (time.Duration, bool) {
-	own := p.Backoff(f.Attempt, f.Previous, f.Outcome == AttemptStatus && f.Status == http.StatusTooManyRequests, draw)
+	own := p.Backoff(f.Attempt, f.Previous, f.throttled(), draw)
 	if !f.HasRetryAfter || p.RetryAfterMax == 0 || f.RetryAfter < p.RetryAfterBelow {
 		return max(own, p.BackoffFloor), true
 	}
@@ -100,6 +100,11 @@ func (p *Policy) delay(f *Failure, draw float64) (time.Duration, bool) {
 		asked = max(asked, own)
 	}
 	return max(asked, p.BackoffFloor), true
+}
+
+// throttled says whether the server has asked for fewer requests.
+func (f *Failure) throttled() bool {
+	return f.Outcome == AttemptStatus && f.Status == http.StatusTooManyRequests
 }
 
 // spread puts RetryAfterJitter on a wait that a server asked for. It only makes it longer: to come

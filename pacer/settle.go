@@ -32,7 +32,7 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 		t.timer.Stop()
 		t.armed = sim.Never
 	}
-	t.refresh()
+	pr := t.refresh()
 	t.stream = nil
 	now := c.p.w.Now()
 	r := AttemptResult{ID: c.state.AttemptID, Outcome: AttemptOK, Took: now.Sub(t.phase.began)}
@@ -40,11 +40,17 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 	if err != nil {
 		var f Failure
 		f, err = t.classify(ctx, err)
+		t.judge(now, &f)
+		t.learnEnd(r.Took, pr.GapMax, &f)
 		f.Took, f.CallTook = r.Took, now.Sub(c.state.Started)
 		next, err = c.failed(f, err, &r)
 		c.leak(now)
-	} else if u := t.answer.usage; u != nil {
-		c.state.Tokens = max(0, u.CompletionTokens)
+	} else {
+		t.judge(now, nil)
+		t.learnEnd(r.Took, pr.GapMax, nil)
+		if u := t.answer.usage; u != nil {
+			c.state.Tokens = max(0, u.CompletionTokens)
+		}
 	}
 	t.phase.stage = StageDone
 	r.Tokens = c.state.Tokens
@@ -58,7 +64,11 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 // the call. The monitor is held.
 func (c *call) failed(f Failure, err error, r *AttemptResult) (Decision, error) {
 	f.Attempt, f.Previous = c.state.Attempts, c.previous
-	next := c.p.policy.Decide(f, c.draw())
+	next := c.p.policy.Decide(f, c.drawOf(c.p.draws, 0))
+	if next.Again && !c.mayRetry(c.p.w.Now(), &f) {
+		next = Decision{Stop: StopBudget}
+	}
+	c.failure, c.failureErr = f, err
 	r.Outcome, r.Status, r.Err = f.Outcome, f.Status, err
 	r.Again, r.Delay, r.Stop = next.Again, next.Delay, next.Stop
 	r.Limit = string(f.Limit)
@@ -115,12 +125,12 @@ func (t *try) retryPhase() RetryPhase {
 	return RetryBeforeHeaders
 }
 
-// draw returns this attempt's draw for the wait after it. It depends on the call and the attempt
-// only, not on what other calls have drawn.
-func (c *call) draw() float64 {
+// drawOf returns a draw of the latest attempt, or of one after it. It depends on the call and the
+// attempt only, not on what other calls have drawn.
+func (c *call) drawOf(draws sim.Stream, after int) float64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(c.state.ID)) // never fails
-	s := c.p.draws.At(int(h.Sum64())).At(c.state.Attempts)
+	s := draws.At(int(h.Sum64())).At(c.state.Attempts + after)
 	return s.Float64()
 }
 
