@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +18,7 @@ type compareFlags struct {
 	resume   string
 	json     bool
 	quiet    bool
+	verbose  bool
 	workers  int
 }
 
@@ -38,6 +37,7 @@ func newCompare() *cobra.Command {
 	flags.StringVar(&f.resume, "resume", "", "directory of a comparison that was cut off, to go on with")
 	flags.BoolVar(&f.json, "json", false, "print the results as one JSON document")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the result only, no progress")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print every group of figures")
 	flags.IntVar(&f.workers, "workers", 0, "runs at once (default one for each core); changes no result")
 	return cmd
 }
@@ -58,7 +58,7 @@ func (f *compareFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		return err
 	}
-	return printComparison(cmd.OutOrStdout(), compare.Analyse(runs))
+	return printComparison(cmd.OutOrStdout(), compare.Analyse(runs), f.verbose)
 }
 
 func (f *compareFlags) plan(args []string) (*compare.Plan, error) {
@@ -85,20 +85,4 @@ func (f *compareFlags) plan(args []string) (*compare.Plan, error) {
 		p.Scenarios = append(p.Scenarios, repro.Default())
 	}
 	return p, nil
-}
-
-func printComparison(w io.Writer, r *compare.Results) error {
-	p := &page{style: styleOf(w)}
-	for _, s := range r.Scenarios {
-		p.section(s.Name)
-		for _, c := range s.Cells {
-			line := fmt.Sprintf("  %-20s", c.Policy)
-			for _, fig := range c.Figures {
-				line += fmt.Sprintf(" %10.4g", fig.Mean)
-			}
-			p.line("%s", line)
-		}
-	}
-	_, err := io.WriteString(w, p.b.String())
-	return err
 }

@@ -17,6 +17,8 @@ type Plan struct {
 	Seeds     Seeds
 	// Baseline is the name of the policy that the others are held against. "": the first.
 	Baseline string
+	// Tuning is how policies of the plan were found; nil: they were given.
+	Tuning *Tuning
 }
 
 // Variant is one policy of a comparison.

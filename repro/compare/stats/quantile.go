@@ -26,7 +26,7 @@ func Allows(n int, p float64) bool {
 }
 
 // Quantile is the quantile p of samples, which need not be sorted, and false if they are too few for
-// it. Between two samples it interpolates.
+// it: the smallest sample that the share p of them does not exceed.
 func Quantile(samples []float64, p float64) (float64, bool) {
 	if !Allows(len(samples), p) {
 		return 0, false
@@ -36,13 +36,14 @@ func Quantile(samples []float64, p float64) (float64, bool) {
 	return sortedQuantile(p, sorted), true
 }
 
+// sortedQuantile does not interpolate: what never happened may count as infinite.
 func sortedQuantile(p float64, sorted []float64) float64 {
-	return stat.Quantile(p, stat.LinInterp, sorted, nil)
+	return stat.Quantile(p, stat.Empirical, sorted, nil)
 }
 
 // PooledQuantile is the quantile p of all samples together, with an interval from resampling whole
 // seeds: samples of one seed are not independent. bySeed has the samples of each seed, and as many
-// seeds as r. It is false if there are too few samples.
+// seeds as r. It is false if there are too few samples. Samples may be infinite, for what never happened.
 func (r *Resampler) PooledQuantile(bySeed [][]float64, p float64) (value float64, within Interval, ok bool) {
 	if len(bySeed) != r.n {
 		panic("stats: PooledQuantile: samples of another number of seeds")

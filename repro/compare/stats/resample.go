@@ -3,7 +3,6 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 )
 
 // Resamples is how many resamples an interval is made of.
@@ -71,9 +70,41 @@ func (r *Resampler) Of(figure func(counts []uint16) float64) Interval {
 	if len(values) == 0 {
 		return Interval{math.NaN(), math.NaN()}
 	}
-	slices.Sort(values)
 	const tail = 0.025
-	return Interval{sortedQuantile(tail, values), sortedQuantile(1-tail, values)}
+	low := selectRank(values, int(tail*float64(len(values))))
+	high := selectRank(values, int((1-tail)*float64(len(values))))
+	return Interval{low, high}
+}
+
+// selectRank returns what would stand at a rank, counted from 0, if values were sorted, and moves values
+// about. All resamples are not worth sorting for two of them.
+func selectRank(values []float64, rank int) float64 {
+	low, high := 0, len(values)-1
+	for low < high {
+		pivot := values[low+(high-low)/2]
+		i, j := low, high
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for values[j] > pivot {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case rank <= j:
+			high = j
+		case rank >= i:
+			low = i
+		default:
+			return values[rank]
+		}
+	}
+	return values[rank]
 }
 
 func constant(xs []float64) bool {

@@ -125,7 +125,7 @@ func TestQuantileAgreesWithGonum(t *testing.T) {
 	sorted := slices.Sorted(slices.Values(xs))
 	for _, p := range []float64{0.5, 0.95, 0.99} {
 		got, ok := stats.Quantile(xs, p)
-		if want := stat.Quantile(p, stat.LinInterp, sorted, nil); !ok || got != want {
+		if want := stat.Quantile(p, stat.Empirical, sorted, nil); !ok || got != want {
 			t.Errorf("quantile %v: %v, %v, want %v", p, got, ok, want)
 		}
 	}

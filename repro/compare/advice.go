@@ -1,0 +1,201 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+)
+
+// seedsAdvised is the least number of seeds for intervals that hold what they promise.
+const seedsAdvised = 30
+
+// advice is the answer in words: which policy, how much better, at what cost, on which scenarios it loses,
+// and why.
+func advice(r *Results) []string {
+	w := &wording{r: r, best: leastRatio(r.Policies)}
+	for i := range r.Policies {
+		if r.Policies[i].Name == r.Baseline {
+			w.base = i
+		}
+	}
+	if len(r.Policies) == 1 {
+		return []string{fmt.Sprintf("Only %s was run, so there is nothing to compare it with.", r.Baseline)}
+	}
+	paragraphs := []string{w.which(), w.cost(), w.loses(), w.never()}
+	for i := range r.Policies {
+		if i != w.best && i != w.base {
+			paragraphs = append(paragraphs, w.other(i))
+		}
+	}
+	var said []string
+	for _, p := range paragraphs {
+		if p != "" {
+			said = append(said, p)
+		}
+	}
+	return said
+}
+
+// wording writes sentences about results.
+type wording struct {
+	r          *Results
+	best, base int
+}
+
+func (w *wording) policy(i int) *PolicyResult { return &w.r.Policies[i] }
+
+// which names the policy to use, and how sure that is.
+func (w *wording) which() string {
+	best, base := w.policy(w.best), w.policy(w.base)
+	over := fmt.Sprintf("over %s and %s", count(len(w.r.Scenarios), "scenario"), count(w.r.N, "seed"))
+	if w.best == w.base {
+		return fmt.Sprintf("Keep %s: %s, none of the others takes less time a task.", base.Name, over)
+	}
+	if !best.RatioCI.Excludes(1) {
+		return fmt.Sprintf("No policy is told apart from %s %s: the least time a task has %s, %s.", base.Name, over, best.Name, changeOf(best))
+	}
+	text := fmt.Sprintf("Use %s: %s, a task takes %s than with %s.", best.Name, over, changeOf(best), base.Name)
+	if s := w.mostGained(); s >= 0 {
+		cell := &w.r.Scenarios[s].Cells[w.base]
+		if why := reason(cell, &w.r.Scenarios[s].Cells[w.best]); why != "" {
+			text += fmt.Sprintf(" It gains most in %s, where with %s %s.", w.r.Scenarios[s].Name, base.Name, why)
+		}
+	}
+	if near := w.notToldApart(); len(near) > 0 && !best.Best {
+		text += fmt.Sprintf(" Not told apart from it: %s.", strings.Join(near, ", "))
+	}
+	return text
+}
+
+// notToldApart are policies whose time a task may be the same as the best one's.
+func (w *wording) notToldApart() []string {
+	var near []string
+	for i := range w.r.Policies {
+		if i != w.best && w.policy(i).NearBest {
+			near = append(near, w.policy(i).Name)
+		}
+	}
+	return near
+}
+
+// mostGained is the scenario in which the best policy gains most against the baseline, or -1.
+func (w *wording) mostGained() int {
+	most, least := -1, 0.97
+	for s := range w.r.Scenarios {
+		if ratio := w.taskRatio(s, w.best, w.base); ratio < least {
+			most, least = s, ratio
+		}
+	}
+	return most
+}
+
+// taskRatio is the mean task time of a policy by that of another in a scenario.
+func (w *wording) taskRatio(s, policy, other int) float64 {
+	cells := w.r.Scenarios[s].Cells
+	if theirs := cells[other].Of(KeyTaskTime).Mean; theirs > 0 {
+		return cells[policy].Of(KeyTaskTime).Mean / theirs
+	}
+	return 1
+}
+
+// cost is what stands beside the time: completion, waste, attempts, healthy attempts killed.
+func (w *wording) cost() string {
+	if w.best == w.base {
+		return ""
+	}
+	best, base := w.policy(w.best), w.policy(w.base)
+	pair := func(key string, show func(float64) string) string {
+		return fmt.Sprintf("%s (%s %s)", show(best.Of(key).Mean), base.Name, show(base.Of(key).Mean))
+	}
+	return fmt.Sprintf("What it costs: it completes %s of the tasks, wastes %s of the output tokens, makes %s attempts a call, and its limits end %s healthy attempts a run.",
+		pair(KeyCompletion, percent), pair(KeyWasted, percent), pair(KeyPerCall, twoDigits), pair(KeyKilled, oneDigit))
+}
+
+// loses tells where the best policy is worse than the baseline, and where another one beats it.
+func (w *wording) loses() string {
+	if w.best == w.base {
+		return ""
+	}
+	var lost, beaten []string
+	for s := range w.r.Scenarios {
+		block := &w.r.Scenarios[s]
+		cell, base := &block.Cells[w.best], &block.Cells[w.base]
+		if f := cell.Of(KeyTaskTime); f.Worse {
+			lost = append(lost, block.Name+": "+w.worse(s, w.best)+because(reason(cell, base)))
+		}
+		if i := w.beatenBy(s); i >= 0 {
+			beaten = append(beaten, fmt.Sprintf("%s (%s, %.0f %% less)", block.Name, w.policy(i).Name, 100*(1-w.taskRatio(s, i, w.best))))
+		}
+	}
+	text := fmt.Sprintf("It loses to %s in no scenario.", w.policy(w.base).Name)
+	if len(lost) > 0 {
+		text = fmt.Sprintf("It loses to %s in %s.", w.policy(w.base).Name, strings.Join(lost, "; in "))
+	}
+	if len(beaten) > 0 {
+		text += " Another policy takes less time for sure in " + strings.Join(beaten, ", ") + "."
+	}
+	return text
+}
+
+// beatenBy is the policy that is best for sure in a scenario and at least a percent better than the
+// best of all, or -1.
+func (w *wording) beatenBy(s int) int {
+	for i := range w.r.Policies {
+		if i != w.best && w.r.Scenarios[s].Cells[i].Of(KeyTaskTime).Best && w.taskRatio(s, i, w.best) < 0.99 {
+			return i
+		}
+	}
+	return -1
+}
+
+// worse says how much more time a task takes than with the baseline.
+func (w *wording) worse(s, policy int) string {
+	f, base := w.r.Scenarios[s].Cells[policy].Of(KeyTaskTime), w.r.Scenarios[s].Cells[w.base].Of(KeyTaskTime)
+	if base.Mean == 0 {
+		return "more time a task"
+	}
+	return fmt.Sprintf("%s more time a task (%s to %s)", percent(f.Diff/base.Mean), percent(f.DiffCI.Low/base.Mean), percent(f.DiffCI.High/base.Mean))
+}
+
+// never tells of runs that never ended, which no average shows.
+func (w *wording) never() string {
+	var told []string
+	for i := range w.r.Policies {
+		var where []string
+		for s := range w.r.Scenarios {
+			if c := &w.r.Scenarios[s].Cells[i]; c.Never > 0 {
+				where = append(where, fmt.Sprintf("%s %d of %d", w.r.Scenarios[s].Name, c.Never, w.r.N))
+			}
+		}
+		if len(where) > 0 {
+			told = append(told, fmt.Sprintf("with %s in %s", w.policy(i).Name, strings.Join(where, ", ")))
+		}
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return "Runs that never ended: " + strings.Join(told, "; ") + "."
+}
+
+// other is a line about a policy that is neither the best nor the baseline.
+func (w *wording) other(i int) string {
+	p := w.policy(i)
+	text := fmt.Sprintf("%s: %s than with %s", p.Name, changeOf(p), w.policy(w.base).Name)
+	if !p.RatioCI.Excludes(1) {
+		text = fmt.Sprintf("%s: not told apart from %s (%s)", p.Name, w.policy(w.base).Name, changeOf(p))
+	}
+	if s := w.lostMost(i); s >= 0 {
+		text += fmt.Sprintf("; worst in %s: %s%s", w.r.Scenarios[s].Name, w.worse(s, i), because(reason(&w.r.Scenarios[s].Cells[i], &w.r.Scenarios[s].Cells[w.base])))
+	}
+	return text + "."
+}
+
+// lostMost is the scenario in which a policy loses most against the baseline for sure, or -1.
+func (w *wording) lostMost(policy int) int {
+	most, worst := -1, 1.0
+	for s := range w.r.Scenarios {
+		if ratio := w.taskRatio(s, policy, w.base); ratio > worst && w.r.Scenarios[s].Cells[policy].Of(KeyTaskTime).Worse {
+			most, worst = s, ratio
+		}
+	}
+	return most
+}

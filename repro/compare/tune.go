@@ -1,0 +1,4 @@
+package compare
+
+// Tuning is a search for a policy's parameters.
+type Tuning struct{}
