@@ -88,7 +88,7 @@ func (h *half) ended(_ sim.Instant, r Result) {
 }
 
 func (h *half) take(sim.Instant, Cause, int) (float64, bool) { return 0, 2*h.left > h.most }
-func (h *half) level(sim.Instant) float64                    { return max(0, (2*h.left - h.most).tokens()/2) }
+func (h *half) level(sim.Instant) float64                    { return max(0, (2*h.left-h.most).tokens()/2) }
 func (h *half) giveBack(sim.Instant, float64)                {}
 func (h *half) sent(sim.Instant, Kind)                       {}
 func (h *half) closed()                                      {}
