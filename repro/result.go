@@ -7,6 +7,7 @@ import (
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/diagnose"
+	"example.com/wedge/repro/metrics"
 )
 
 // Result is what a run gave.
@@ -22,6 +23,8 @@ type Result struct {
 	End      diagnose.Conclusion
 	Report   *harness.Report
 
+	Measured *metrics.Run // nil unless Options.Measure asked for it
+
 	TraceHash string // of a virtual run: equal for equal runs; empty on the wall
 	Steps     uint64 // of a virtual run: events that the kernel handled
 
@@ -34,12 +37,19 @@ func (r *Result) Interrupted() bool { return r.Report.Interrupted() }
 
 // result reads the verdicts out of a run that has ended.
 func (a *assembly) result() *Result {
-	r := &Result{Scenario: a.s, Report: a.report}
+	r := &Result{Scenario: a.s, Report: a.report, Measured: a.measured}
+	if k, ok := a.w.(*sim.Virtual); ok {
+		r.TraceHash, r.Steps = fmt.Sprintf("%016x", k.Hash()), k.Steps()
+	}
+	if a.o.NoVerdict {
+		r.Evidence = a.report.End
+		return r
+	}
 	for _, e := range a.report.Episodes {
 		r.Episodes = append(r.Episodes, e.Verdict.(diagnose.Verdict)) // which is what judge made
 	}
 	main := a.episodes.main()
-	if main.evidence != nil && main.verdict.Open() {
+	if main.evidence != nil && main.verdict.Open() && !a.gaveUpWithin(main.verdict) {
 		main = a.judgeAtEnd(main.evidence)
 		if n := len(r.Episodes); n > 0 {
 			r.Episodes[n-1] = main.verdict // the open one is the last
@@ -55,10 +65,13 @@ func (a *assembly) result() *Result {
 	if want := a.s.Expect.FinalOutcome; want != "" && want != r.End.Outcome {
 		r.Verdict.Reproduced = false
 	}
-	if k, ok := a.w.(*sim.Virtual); ok {
-		r.TraceHash, r.Steps = fmt.Sprintf("%016x", k.Hash()), k.Steps()
-	}
 	return r
+}
+
+// gaveUpWithin says whether the run ended because in an open episode, a hang, one agent after the other
+// gave up: at the end nobody is left whose state could tell of it, as the latest capture can.
+func (a *assembly) gaveUpWithin(open diagnose.Verdict) bool {
+	return len(a.report.End.Agents) == 0 && a.report.End.Totals.AgentsFailed > 0 && open.Outcome.Hang()
 }
 
 // judgeAtEnd judges the episode that was open when the run ended by how things stood then: its latest
