@@ -15,6 +15,7 @@ import (
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/diagnose"
+	"example.com/wedge/repro/metrics"
 	"example.com/wedge/repro/serving"
 )
 
@@ -35,6 +36,9 @@ type assembly struct {
 	pacer     *pacer.Pacer
 	workspace agents.Workspace
 	fleet     *harness.Fleet
+	client    *serving.Client // nil: not in memory
+	meter     *metrics.Meter  // nil: nothing is measured
+	measured  *metrics.Run
 
 	episodes episodes // seen by the process that captures
 	report   *harness.Report
@@ -51,7 +55,10 @@ func (a *assembly) run(ctx context.Context) error {
 		a.o.Watch(a.progress())
 	}
 	var failed error
-	err := a.w.Run(ctx, func(ctx context.Context) { a.report, failed = a.fleet.Run(ctx) })
+	err := a.w.Run(ctx, func(ctx context.Context) {
+		a.report, failed = a.fleet.Run(ctx)
+		a.finishMeasuring()
+	})
 	if failed != nil {
 		return failed
 	}
@@ -86,11 +93,16 @@ func (a *assembly) build(ctx context.Context) error {
 	if a.faults, err = fault.NewSet(a.w, a.s.Faults); err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}
-	a.ledger = harness.NewLedger(a.w, harness.NewJournal(a.w, a.bundle.Log(bundle.EventsLog)))
+	var journal *harness.Journal
+	if !a.o.NoVerdict {
+		journal = harness.NewJournal(a.w, a.bundle.Log(bundle.EventsLog))
+	}
+	a.ledger = harness.NewLedger(a.w, journal)
 	if err := a.buildServers(ctx); err != nil {
 		return err
 	}
-	a.pacer, err = pacer.New(a.w, a.s.Pacer, a.s.Policy, a.backend, a.ledger.CallObserver(), a.faults)
+	a.buildMeter()
+	a.pacer, err = pacer.New(a.w, a.s.Pacer, a.s.Policy, a.backend, a.callObserver(), a.faults)
 	if err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}
@@ -109,9 +121,13 @@ func (a *assembly) buildServers(ctx context.Context) error {
 	if a.o.Server != nil {
 		return a.connect(ctx)
 	}
-	a.routerLog = harness.NewRouterLog(a.w, a.bundle.Log(bundle.RouterLogFile), time.Time{})
+	var logs serving.Logs
+	if !a.o.NoVerdict {
+		a.routerLog = harness.NewRouterLog(a.w, a.bundle.Log(bundle.RouterLogFile), time.Time{})
+		logs.Router = a.routerLog
+	}
 	model := serving.Model{Output: agents.Outputs(a.w, &a.s.Workflow, a.tasks)}
-	stack, err := serving.New(a.w, a.s.Servers, model, a.faults, serving.Logs{Router: a.routerLog})
+	stack, err := serving.New(a.w, a.s.Servers, model, a.faults, logs)
 	if err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}
@@ -119,7 +135,8 @@ func (a *assembly) buildServers(ctx context.Context) error {
 	if wall, ok := a.w.(*sim.Wall); ok {
 		return a.listen(wall)
 	}
-	a.backend = serving.NewClient(stack, serving.ClientConfig{ConnectionsMax: a.s.Pacer.ConnectionsMax})
+	a.client = serving.NewClient(stack, serving.ClientConfig{ConnectionsMax: a.s.Pacer.ConnectionsMax})
+	a.backend = a.client
 	a.gauges = &inMemory{stack: stack}
 	return nil
 }
@@ -186,6 +203,12 @@ func (a *assembly) fleetOptions() harness.Options {
 	case a.o.Clock == ClockWall:
 		setup.Servers = "simulated, over HTTP"
 	}
+	if a.o.NoVerdict {
+		return harness.Options{
+			Name: s.runName(), Fleet: s.Fleet, Watchdog: blind(s.Watchdog), Horizon: s.Horizon,
+			Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Setup: setup,
+		}
+	}
 	return harness.Options{
 		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon,
 		Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls,
@@ -201,7 +224,7 @@ func (a *assembly) fleetOptions() harness.Options {
 }
 
 func (a *assembly) runAgent(ctx context.Context, name string, task agents.Task) error {
-	return agents.New(a.w, name, &a.s.Workflow, a.workspace, a.pacer, a.ledger.AgentObserver(), a.faults).Run(ctx, task)
+	return agents.New(a.w, name, &a.s.Workflow, a.workspace, a.pacer, a.agentObserver(), a.faults).Run(ctx, task)
 }
 
 // ending translates why a run ended.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"example.com/wedge/harness"
+	"example.com/wedge/repro/metrics"
 )
 
 // Clock says which world a run takes place in.
@@ -33,6 +34,15 @@ type Options struct {
 	Version string // of wedge, for run.json
 	Replay  string // the command that repeats the run, for verdicts
 
+	// Measure asks for figures of the run, which become [Result.Measured]. nil: none are wanted. Triggers and
+	// horizon are the scenario's, unless they are given. Only runs in virtual time can be measured: it is
+	// the simulated servers that know half of it.
+	Measure *metrics.Options
+	// NoVerdict leaves out what explains a run and is not needed to compare it with others: journal, gauges,
+	// captures and diagnosis. What happens in the run is the same; Verdict, Episodes and End of the result are empty,
+	// TraceHash is another one, and Watch sees only the start. It goes without a bundle.
+	NoVerdict bool
+
 	// Shuffle lets the virtual world choose among what is due at one instant, by the seed.
 	Shuffle bool
 
@@ -53,6 +63,14 @@ type Server struct {
 
 // validate says what is wrong with the options, as an *InputError, or returns nil.
 func (o *Options) validate() error {
+	if o.Measure != nil {
+		if err := o.Measure.Validate(); err != nil {
+			return &InputError{Source: "measure", Msg: err.Error()}
+		}
+	}
+	if o.NoVerdict && o.Out != "" {
+		return &InputError{Source: "--out", Msg: "found a directory for a run without a verdict, want none: there is nothing to write"}
+	}
 	switch o.Clock {
 	case ClockVirtual:
 		if o.Scale != 0 {
@@ -62,6 +80,9 @@ func (o *Options) validate() error {
 			return &InputError{Source: "--clock", Msg: "found virtual with a real server, want wall"}
 		}
 	case ClockWall:
+		if o.Measure != nil {
+			return &InputError{Source: "--clock", Msg: "found wall for a run that is to be measured, want virtual"}
+		}
 		if o.Scale != 1 && o.Server != nil {
 			return &InputError{Source: "--scale", Msg: fmt.Sprintf("found %v with a real server, which keeps its own time: want 1", o.Scale)}
 		}

@@ -21,7 +21,7 @@ type Options struct {
 	Triggers []Window
 
 	Silent time.Duration // a silence longer than this is a stall. 0: SilentDefault
-	Window time.Duration // of the peak of amplification, and of goodput. 0: WindowDefault
+	Window time.Duration // of the peak of amplification. 0: WindowDefault
 	Hold   time.Duration // for how long goodput must be back. 0: HoldDefault
 }
 
@@ -29,12 +29,9 @@ type Options struct {
 const (
 	EveryDefault  = 10 * time.Second
 	SilentDefault = time.Minute
-	WindowDefault = time.Minute
+	WindowDefault = 5 * time.Minute
 	HoldDefault   = 5 * time.Minute
 )
-
-// PeakAttemptsMin is the least number of attempts in a window that may be the peak of amplification.
-const PeakAttemptsMin = 5
 
 // Window is a stretch of time. With To at [sim.Never] or 0 it has no end.
 type Window struct{ From, To sim.Instant }

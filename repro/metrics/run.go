@@ -119,8 +119,8 @@ type Amplification struct {
 	// PerCall is Attempts / Calls, and PerAttempt is ServerRequests / Attempts. 0 without calls or attempts.
 	PerCall    float64 `json:"per_call"`
 	PerAttempt float64 `json:"per_attempt"`
-	// Peak is the highest ratio of attempts to calls begun in any window of Options.Window, of windows
-	// with at least PeakAttemptsMin attempts. Where no call began, its attempts count against 1.
+	// Peak is the highest number, over all windows of Options.Window, of attempts begun in the window for each
+	// call that was under way at any time in it. With calls that are shorter it is the peak of PerCall.
 	Peak float64 `json:"peak"`
 	// RetryShare is the share of attempts that are not the first of their call.
 	RetryShare float64 `json:"retry_share"`
@@ -180,6 +180,8 @@ type Harm struct {
 	Killed        int `json:"killed"`         // attempts ended by a time limit of the client
 	HealthyKilled int `json:"healthy_killed"` // of these: healthy ones
 	DeadKilled    int `json:"dead_killed"`    // of these: those from which nothing more would have come
+	FailingKilled int `json:"failing_killed"` // of these: those that would have ended with an error, or gone silent later
+	Unsent        int `json:"unsent"`         // of these: those that were not sent, so that nobody can tell
 	// HealthyCancelled were healthy and were ended by the client for another reason: a lost hedge, or a
 	// limit of the agent's. The end of the run does not count.
 	HealthyCancelled int `json:"healthy_cancelled"`

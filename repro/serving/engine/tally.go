@@ -97,3 +97,6 @@ func (r *rank) countLegs(by int) {
 	r.legsAt = r.e.now
 	r.legs += by
 }
+
+// Deserted says whether the client has gone, whether the engine has heard of it or not.
+func (l *Leg) Deserted() bool { return l.deserted }

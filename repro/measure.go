@@ -1,0 +1,71 @@
+package repro
+
+import (
+	"time"
+
+	"example.com/wedge/agents"
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+	"example.com/wedge/repro/metrics"
+)
+
+// buildMeter makes what measures the run, if anybody wants that.
+func (a *assembly) buildMeter() {
+	if a.o.Measure == nil {
+		return
+	}
+	o := *a.o.Measure
+	if o.Horizon == 0 {
+		o.Horizon = a.s.Horizon
+	}
+	if o.Triggers == nil {
+		o.Triggers = a.s.Triggers()
+	}
+	a.meter = metrics.New(a.w, o, metrics.Setup{Tasks: a.s.Fleet.Agents, Pacer: a.s.Pacer, Stack: a.stack, Client: a.client})
+}
+
+// finishMeasuring is called by the main process when the fleet has ended, before anything is taken down:
+// in virtual time nobody else has run since.
+func (a *assembly) finishMeasuring() {
+	if a.meter != nil && a.report != nil {
+		a.measured = a.meter.Finish(a.pacer.Calls())
+	}
+}
+
+func (a *assembly) callObserver() pacer.Observer {
+	if a.meter != nil {
+		return a.meter.CallObserver(a.ledger.CallObserver())
+	}
+	return a.ledger.CallObserver()
+}
+
+func (a *assembly) agentObserver() agents.Observer {
+	if a.meter != nil {
+		return a.meter.AgentObserver(a.ledger.AgentObserver())
+	}
+	return a.ledger.AgentObserver()
+}
+
+// Triggers returns the times in which something upsets the fleet for a while: those of faults that have an
+// end.
+func (s *Scenario) Triggers() []metrics.Window {
+	triggers := []metrics.Window{}
+	for i := range s.Faults {
+		if f := &s.Faults[i]; f.To > 0 {
+			triggers = append(triggers, metrics.Window{From: sim.Instant(f.From), To: sim.Instant(f.To)})
+		}
+	}
+	return triggers
+}
+
+// blind returns a watchdog that gives up when w does, and captures next to nothing before.
+func blind(w harness.Watchdog) harness.Watchdog {
+	const captureNever = 1000 * time.Hour // the longest that a watchdog takes
+	w.StallAfter = captureNever
+	if w.GiveUpAfter > 0 {
+		w.StallAfter = w.GiveUpAfter
+	}
+	w.Captures, w.EpisodesKept, w.SampleEvery, w.Window = []int{1}, 1, captureNever, 0
+	return w
+}
