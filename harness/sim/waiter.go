@@ -77,6 +77,11 @@ func (l *waitList) waitAs(ctx context.Context, w World, what string, who Party) 
 // waitFor is waitAs for callers that hand something over with the wake: it returns the waiter.
 func (l *waitList) waitFor(ctx context.Context, w World, what string, who Party) (*waiter, error) {
 	wt := w.waiterFor(ctx)
+	return wt, l.park(ctx, w, what, wt, who)
+}
+
+// park parks the calling process in the list as wt.
+func (l *waitList) park(ctx context.Context, w World, what string, wt *waiter, who Party) error {
 	wt.who = who
 	wt.who.Since = w.Now()
 	if wt.proc != nil {
@@ -88,5 +93,5 @@ func (l *waitList) waitFor(ctx context.Context, w World, what string, who Party)
 	if wt.proc != nil {
 		wt.proc.waitsFor = ""
 	}
-	return wt, err
+	return err
 }

@@ -141,6 +141,7 @@ var rules = []rule{
 	{call: "testing.(*testState).waitParallel", class: ProgramEnding, kind: Semaphore, waits: "its turn among parallel tests", role: slot},
 	{call: "testing.(*testContext).waitParallel", class: ProgramEnding, kind: Semaphore, waits: "its turn among parallel tests", role: slot},
 	{call: "harness/sim.(*Semaphore).Acquire", class: ProgramEnding, kind: Semaphore, waits: "a slot of a semaphore", role: slot, addressed: true},
+	{call: "harness/sim.(*Gate).WaitLocked", class: ProgramEnding, kind: Semaphore, waits: "a slot of a semaphore", role: slot, addressed: true},
 	{call: "harness/sim.(*Mutex).Lock", class: ProgramEnding, kind: Mutex, waits: "a mutex", addressed: true},
 	{call: "harness/sim.(*Process).Wait", class: ProgramEnding, kind: WaitGroup, waits: "a process to end", addressed: true},
 	{call: "harness/sim.(*Cond).WaitLocked", class: ProgramEnding, kind: Cond, waits: "a condition", addressed: true},
