@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,6 +133,9 @@ func (s *stream) note(c chunk) {
 	s.pr.Events++
 	s.pr.LastEvent = now
 	if c.text != "" {
+		if s.pr.Tokens > 0 {
+			s.pr.GapMax = max(s.pr.GapMax, now.Sub(s.pr.LastToken))
+		}
 		s.pr.Tokens++
 		s.pr.LastToken = now
 	}
@@ -154,7 +158,16 @@ func (c chunk) response() openai.ChatCompletionStreamResponse {
 // recorder writes down what an Observer is told, one line an event.
 type recorder struct {
 	w     sim.World
+	calls bool // each line says which call it is about
 	lines []string
+}
+
+// of returns what a line about a call begins with.
+func (r *recorder) of(s *pacer.CallState) string {
+	if !r.calls {
+		return ""
+	}
+	return strings.TrimLeft(strings.TrimPrefix(s.ID, s.Agent+"-c"), "0") + ": "
 }
 
 func (r *recorder) printf(format string, args ...any) {
@@ -166,26 +179,38 @@ func (r *recorder) StageChanged(s *pacer.CallState, from pacer.Stage) {
 	if s.HoldsSlot {
 		slot = " +slot"
 	}
-	r.printf("%s%s", s.Stage, slot)
+	r.printf("%s%s%s", r.of(s), s.Stage, slot)
 }
 
 func (r *recorder) AttemptEnded(s *pacer.CallState, a pacer.AttemptResult) {
-	line := fmt.Sprintf("a%d %s", s.Attempts, a.Outcome)
+	line := r.of(s) + fmt.Sprintf("a%d %s", s.Attempt, a.Outcome)
 	if a.Limit != "" {
 		line += " " + a.Limit
+	}
+	if a.Hedge {
+		line += " hedge"
+	}
+	if a.Beside {
+		line += " beside"
 	}
 	if a.Status != 0 {
 		line += fmt.Sprintf(" %d", a.Status)
 	}
 	line += fmt.Sprintf(" took=%v tokens=%d", a.Took, a.Tokens)
-	if a.Again {
+	if a.Kept != 0 {
+		line += fmt.Sprintf(" kept=%d", a.Kept)
+	}
+	switch {
+	case a.Again:
 		line += fmt.Sprintf(" again=%v", a.Delay)
+	case a.Stop != pacer.StopAttempts && a.Stop != pacer.StopOutcome && a.Stop != "":
+		line += fmt.Sprintf(" stop=%s", a.Stop)
 	}
 	r.printf("%s", line)
 }
 
 func (r *recorder) CallEnded(s *pacer.CallState, tokens int, err error) {
-	r.printf("ended tokens=%d err=%v", tokens, err != nil)
+	r.printf("%sended tokens=%d err=%v", r.of(s), tokens, err != nil)
 }
 
 // quick is a policy without limits, jitter or floor, so that delays are round.

@@ -71,7 +71,7 @@ func (p *Policy) Decide(f Failure, draw float64) Decision {
 	if p.TotalCoversBackoff && f.Took+delay >= p.Total {
 		return Decision{Cut: true, Delay: max(0, p.Total-f.Took), Stop: StopTotal}
 	}
-	if p.CallTotal > 0 && f.CallTook+delay > p.CallTotal {
+	if p.CallTotal > 0 && f.CallTook+delay >= p.CallTotal {
 		return Decision{Stop: StopCallTotal}
 	}
 	return Decision{Again: true, Delay: delay}
