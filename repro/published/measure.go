@@ -52,7 +52,7 @@ func (r *stationRun) course() course {
 	return c
 }
 
-// sum adds up tallies. The queue is the last one's.
+// sum adds up tallies. inside is the last one's.
 func sum(seconds []tally) tally {
 	var s tally
 	for i := range seconds {
@@ -62,7 +62,7 @@ func sum(seconds []tally) tally {
 		s.good += x.good
 		s.wasted += x.wasted
 		s.refused += x.refused
-		s.queue = x.queue
+		s.inside = x.inside
 	}
 	return s
 }

@@ -51,7 +51,7 @@ const (
 func (p *panel) station(ratio float64) station {
 	return station{
 		horizon: 150 * time.Second, callsPerSecond: panelRate * ratio * p.load, evenly: true, servicesPerSecond: panelRate,
-		timeout: 3 * time.Second, resends: 4,
+		policy:  impatient(3*time.Second, 4),
 		trigger: trigger{at: 60 * time.Second, length: p.length, speed: p.cores / 2},
 	}
 }

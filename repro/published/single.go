@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"example.com/wedge/pacer"
+	"example.com/wedge/pacer/admission"
+	"example.com/wedge/pacer/queue"
 )
 
 // singleServer is the story that the first paper on metastable failures tells of a database: 300
@@ -22,7 +26,7 @@ func singleServer() Result {
 func database(callsPerSecond float64) station {
 	return station{
 		horizon: 300 * time.Second, callsPerSecond: callsPerSecond, servicesPerSecond: 300,
-		timeout: time.Second, resends: 1,
+		policy:  impatient(time.Second, 1),
 		trigger: trigger{at: 60 * time.Second, length: 10 * time.Second},
 	}
 }
@@ -40,7 +44,6 @@ type variant struct {
 	// within is how far recovers may be off, in seconds.
 	within float64
 	heals  float64 // share of runs that heal; NaN: not known
-	budget func() budgetRule
 }
 
 // never stands for a recovery that does not come within the run.
@@ -65,13 +68,13 @@ func singleServerVariants() []variant {
 		f(&v.station)
 		out = append(out, v)
 	}
-	change("no retries", 280, 1, 1, 121, 25, func(s *station) { s.resends = 0 })
-	change("full jitter, base 1 s, cap 60 s", 280, 0, 2, never, 0, func(s *station) { s.delay = fullJitter })
-	change("LIFO", 280, 1, 1.01, 0, 1, func(s *station) { s.newestFirst = true })
-	change("dead requests are dropped", 280, 1, 1, 12, 6, func(s *station) { s.dropDead = true })
-	change("queue of at most 200", 280, 1, 1, 1, 1, func(s *station) { s.queueMax, s.silent = 200, true })
-	change("queue of at most 290", 280, 1, 1, 10, 8, func(s *station) { s.queueMax, s.silent = 290, true })
-	change("queue of at most 400", 280, 0, 2, never, 0, func(s *station) { s.queueMax, s.silent = 400, true })
+	change("no retries", 280, 1, 1, 121, 25, func(s *station) { s.policy.MaxAttempts = 1 })
+	change("full jitter, base 1 s, cap 60 s", 280, 0, 2, never, 0, func(s *station) { fullJitter(&s.policy) })
+	change("LIFO", 280, 1, 1.01, 0, 1, func(s *station) { s.queue.Order = queue.LIFO })
+	change("dead requests are dropped", 280, 1, 1, 12, 6, func(s *station) { s.queue.DropDead = true })
+	change("queue of at most 200", 280, 1, 1, 1, 1, func(s *station) { s.queue.Max, s.silent = 200, true })
+	change("queue of at most 290", 280, 1, 1, 10, 8, func(s *station) { s.queue.Max, s.silent = 290, true })
+	change("queue of at most 400", 280, 0, 2, never, 0, func(s *station) { s.queue.Max, s.silent = 400, true })
 	return append(out, budgetVariants()...)
 }
 
@@ -82,15 +85,27 @@ func budgetVariants() []variant {
 		{280, 0, 1.1, never, 0}, {240, 1, 1, 66, 20}, {255, 1, 1, 128, 40}, {265, 1, 1, 279, 90}, {270, 0, 1.1, never, 0},
 	} {
 		s := database(b.load)
+		s.policy.RetryBudget = tenPercent()
 		if b.load != 280 {
 			s.horizon = 600 * time.Second
 		}
 		out = append(out, variant{
-			name: fmt.Sprintf("budget of 10 %%, %g calls/s", b.load), station: s, budget: tenPercent,
+			name: fmt.Sprintf("budget of 10 %%, %g calls/s", b.load), station: s,
 			good: b.good, attempts: b.attempts, recovers: b.recovers, within: b.within, heals: unknown,
 		})
 	}
 	s := database(280)
-	s.dropDead = true
-	return append(out, variant{name: "budget of 10 % and dead requests are dropped", station: s, budget: tenPercent, good: 1, attempts: 1, recovers: 0.4, within: 1, heals: unknown})
+	s.policy.RetryBudget = tenPercent()
+	s.queue.DropDead = true
+	return append(out, variant{name: "budget of 10 % and dead requests are dropped", station: s, good: 1, attempts: 1, recovers: 0.4, within: 1, heals: unknown})
+}
+
+// fullJitter is the paper's critics' favourite remedy: AWS' full jitter from 1 s to 60 s.
+func fullJitter(p *pacer.Policy) {
+	p.BackoffBase, p.BackoffMultiplier, p.BackoffMax, p.Jitter = time.Second, 2, time.Minute, "full"
+}
+
+// tenPercent is a budget that calls fill, whether or not they succeed, and without a floor.
+func tenPercent() admission.BudgetConfig {
+	return admission.BudgetConfig{Rule: admission.BudgetFinagle, PercentCanRetry: 0.1, NoFloor: true}
 }

@@ -26,18 +26,16 @@ func playSingleServer(p *replay) {
 func (v *variant) run(seed uint64) *stationRun {
 	s := v.station
 	s.seed = seed
-	if v.budget != nil {
-		s.budget = v.budget()
-	}
 	return s.run()
 }
 
 // playPaper holds the paper's own figures against runs that are long enough to see the end.
 func playPaper(p *replay) {
 	loads := []float64{280, 145, 155}
+	horizons := []time.Duration{200 * time.Second, 900 * time.Second, 400 * time.Second} // at 145, the backlog shrinks by 10/s
 	courses := each(p, len(loads), func(i int, seed uint64) course {
 		s := database(loads[i])
-		s.seed, s.horizon = seed, 1500*time.Second
+		s.seed, s.horizon = seed, horizons[i]
 		return s.run().course()
 	})
 	var offered, good []float64

@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+	"example.com/wedge/pacer/queue"
 )
 
 // station is a single server with a queue, and clients that resend a request when it takes too long.
-// The server knows nothing of that: unless dropDead says otherwise, it serves requests whose client
+// The server knows nothing of that: unless its queue drops the dead, it serves requests whose client
 // has left as well, which is the sustaining effect of all that follows. Times of service are
 // exponential. The zero value is not useful.
 type station struct {
@@ -18,16 +20,14 @@ type station struct {
 	evenly            bool    // calls come at equal distances instead of at random (Poisson)
 	servicesPerSecond float64 // μ
 
-	timeout time.Duration // T: how long a client waits for one attempt; 0: for ever
-	resends int           // R: further attempts of a call, at most
-	delay   delayRule     // before a resend; nil: none
-	budget  budgetRule    // may another attempt be made; nil: always
+	// policy is the clients'. Its Total is T, how long they wait for an attempt; of the rest, attempts,
+	// backoff and retry_budget count. All clients share the budget.
+	policy pacer.Policy
 
-	newestFirst bool    // LIFO
-	dropDead    bool    // requests whose client has left are skipped before they are served
-	queueMax    int     // requests beyond are refused; 0: none are
-	silent      bool    // refusals are: the client learns of one by its timeout, as of a lost packet
-	throttleAt  float64 // share of queueMax from which every other request is refused; 0: never
+	// queue is the server's. Its dead are those whose client has left.
+	queue      queue.Config
+	silent     bool    // refusals are: the client learns of one by its timeout, as of a lost packet
+	throttleAt float64 // share of the queue's Max from which every other request is refused; 0: never
 
 	trigger trigger
 }
@@ -40,16 +40,12 @@ type trigger struct {
 	load   float64 // calls meanwhile, as a multiple; 0 means 1
 }
 
-// delayRule is the wait before resend number n, counted from 1, given a draw from [0, 1).
-type delayRule func(n int, previous time.Duration, draw float64) time.Duration
-
-// budgetRule decides about resends as a client's retry budget does. Implementations are used by one
-// run at a time.
-type budgetRule interface {
-	// Sent notes an attempt.
-	Sent(now sim.Instant, resend bool)
-	// MayResend says whether the budget has room for one more.
-	MayResend(now sim.Instant) bool
+// impatient is a policy that waits for an attempt for so long and tries again at once, so many times.
+func impatient(timeout time.Duration, resends int) pacer.Policy {
+	p := pacer.DefaultPolicy()
+	p.Total, p.MaxAttempts = timeout, 1+resends
+	p.BackoffBase, p.BackoffMax, p.BackoffFloor, p.Jitter = 0, 0, 0, "none"
+	return p
 }
 
 // tally counts what happened in one second.
@@ -59,7 +55,7 @@ type tally struct {
 	good     int // answers that a client still waited for
 	wasted   int // services of requests whose client had left
 	refused  int // by a full queue
-	queue    int // length at the end of the second, the one being served included
+	inside   int // at the end of the second, waiting or being served
 }
 
 // try is one attempt.
@@ -69,6 +65,7 @@ type try struct {
 	state  tryState
 	sent   sim.Instant
 	delay  time.Duration // before it
+	cost   float64       // to the retry budget
 }
 
 // tryState is what has become of an attempt, as its client sees it.

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+	"example.com/wedge/pacer/admission"
+	"example.com/wedge/pacer/queue"
 )
 
 // stationRun is a run of a station under way, or over.
@@ -17,10 +20,11 @@ type stationRun struct {
 	gaps                  sim.Stream // between calls: one draw a call
 
 	tries   []try
-	waiting []int32 // indices of tries; those before head have been taken
-	head    int
-	serving int32 // -1: idle
+	waiting *queue.Queue // of indices of tries
+	shed    []queue.Shed // of use to nobody; kept for its room
+	serving int32        // index; -1: idle
 	calls   int32
+	budget  *admission.Budget
 
 	speed    float64     // of the server
 	load     float64     // multiple of the calls
@@ -53,10 +57,12 @@ func (s *station) run() *stationRun {
 		station: s, serving: -1, speed: 1, load: 1, done: sim.Never, edge: sim.Never,
 		service: stream("service"), jitter: stream("jitter"), toss: stream("toss"), gaps: stream("gaps"),
 		seconds: make([]tally, int(math.Ceil(s.horizon.Seconds()))),
+		waiting: queue.New(s.queue), budget: admission.NewBudget(s.policy.RetryBudget),
 	}
 	if s.trigger.length > 0 {
 		r.edge = sim.Instant(s.trigger.at)
 	}
+	r.tries = make([]try, 0, int(1.5*s.callsPerSecond*s.horizon.Seconds()))
 	r.nextCall = r.now.Add(r.gap())
 	for {
 		t, what := r.next()
@@ -103,18 +109,17 @@ func (r *stationRun) advance(t sim.Instant) {
 	inside := r.inside()
 	r.area += float64(inside) * t.Sub(r.now).Seconds()
 	for i := int(r.now / sim.Instant(time.Second)); i < int(t/sim.Instant(time.Second)); i++ {
-		r.seconds[i].queue = inside
+		r.seconds[i].inside = inside
 	}
 	r.now = t
 }
 
 // inside is how many attempts the station has, the one being served included.
 func (r *stationRun) inside() int {
-	n := len(r.waiting) - r.head
-	if r.serving >= 0 {
-		n++
+	if r.serving < 0 {
+		return r.waiting.Len()
 	}
-	return n
+	return r.waiting.Len() + 1
 }
 
 // second is the tally of now.
@@ -141,55 +146,54 @@ func (r *stationRun) gap() time.Duration {
 func (r *stationRun) send(a try) {
 	r.second().attempts++
 	a.sent = r.now
-	id := int32(len(r.tries))
-	if r.budget != nil {
-		r.budget.Sent(r.now, a.number > 1)
+	id := len(r.tries)
+	kind := admission.First
+	if a.number > 1 {
+		kind = admission.Retry
 	}
-	if r.full(&a) {
+	r.budget.Sent(r.now, kind)
+	if !r.admitted(id, &a) {
 		r.second().refused++
 		if !r.silent {
 			a.state = tryOver
 		}
 		r.tries = append(r.tries, a)
 		if !r.silent {
-			r.again(&a)
+			r.failed(&a, pacer.AttemptStatus)
 		}
 		return
 	}
 	r.tries = append(r.tries, a)
-	r.waiting = append(r.waiting, id)
 	if r.serving < 0 {
 		r.begin()
 	}
 }
 
-// full says whether the queue refuses the attempt.
-func (r *stationRun) full(a *try) bool {
-	if r.queueMax == 0 {
+// admitted says whether the queue takes the attempt.
+func (r *stationRun) admitted(id int, a *try) bool {
+	if r.throttleAt > 0 && float64(r.waiting.Len()) >= r.throttleAt*float64(r.queue.Max) && draw(r.toss, a) < 0.5 {
 		return false
 	}
-	n := len(r.waiting) - r.head
-	return n >= r.queueMax || r.throttleAt > 0 && float64(n) >= r.throttleAt*float64(r.queueMax) && draw(r.toss, a) < 0.5
+	w := queue.Waiter{ID: uint64(id), Retry: a.number > 1, Deadline: sim.Never}
+	if r.policy.Total > 0 {
+		// A client whose time is over has left, also in the very instant.
+		w.Deadline = r.now.Add(r.policy.Total - 1)
+	}
+	_, ok := r.waiting.Push(r.now, w, 1, 0)
+	return ok
 }
 
 // begin takes the next attempt that is to be served, if there is one.
 func (r *stationRun) begin() {
-	for r.head < len(r.waiting) {
-		id := r.waiting[r.head]
-		if last := len(r.waiting) - 1; r.newestFirst {
-			id, r.waiting = r.waiting[last], r.waiting[:last]
-		} else {
-			r.head++
-		}
-		if r.dropDead && r.tries[id].state == tryDead {
-			continue
-		}
-		r.serving, r.since = id, r.now
-		r.left = exponential(draw(r.service, &r.tries[id])) / r.servicesPerSecond
-		r.done = r.finishes()
+	id, shed, ok := r.waiting.Next(r.now, r.shed[:0])
+	r.shed = shed
+	if !ok {
+		r.serving, r.done = -1, sim.Never
 		return
 	}
-	r.serving, r.done = -1, sim.Never
+	r.serving, r.since = int32(id), r.now
+	r.left = exponential(draw(r.service, &r.tries[id])) / r.servicesPerSecond
+	r.done = r.finishes()
 }
 
 // finishes is when the service under way ends, at the speed of now.
@@ -207,18 +211,29 @@ func (r *stationRun) finish() {
 	} else {
 		a.state = tryOver
 		r.second().good++
+		r.ended(a, true)
+		r.budget.Closed(r.now)
 	}
 	r.begin()
 }
 
+// ended tells the budget of an attempt.
+func (r *stationRun) ended(a *try, ok bool) {
+	result := admission.Result{Kind: admission.First, OK: ok, Cost: a.cost}
+	if a.number > 1 {
+		result.Kind = admission.Retry
+	}
+	r.budget.Ended(r.now, result)
+}
+
 // nextLimit is when the next client loses patience.
 func (r *stationRun) nextLimit() sim.Instant {
-	if r.timeout == 0 {
+	if r.policy.Total == 0 {
 		return sim.Never
 	}
 	for ; r.limits < len(r.tries); r.limits++ {
 		if a := &r.tries[r.limits]; a.state == tryWaits {
-			return a.sent.Add(r.timeout)
+			return a.sent.Add(r.policy.Total)
 		}
 	}
 	return sim.Never
@@ -226,27 +241,42 @@ func (r *stationRun) nextLimit() sim.Instant {
 
 // expire is a client that leaves, and perhaps comes again.
 func (r *stationRun) expire() {
-	a := &r.tries[r.limits]
-	a.state = tryDead
+	a := r.tries[r.limits]
+	r.tries[r.limits].state = tryDead
 	r.limits++
-	r.again(a)
+	r.failed(&a, pacer.AttemptTimeout)
 }
 
-// again resends a call whose attempt has failed, if it may.
-func (r *stationRun) again(a *try) {
-	if int(a.number) > r.resends || r.budget != nil && !r.budget.MayResend(r.now) {
+// failed decides what follows an attempt that has failed: the policy first, then the budget.
+func (r *stationRun) failed(a *try, outcome string) {
+	r.ended(a, false)
+	d := r.policy.Decide(pacer.Failure{
+		Outcome: outcome, Status: refusedStatus, Limit: pacer.LimitTotal,
+		Attempt: int(a.number), Previous: a.delay, Took: r.now.Sub(a.sent),
+	}, draw(r.jitter, a))
+	if !d.Again {
+		r.budget.Closed(r.now)
 		return
 	}
-	next := try{call: a.call, number: a.number + 1}
-	if r.delay != nil {
-		next.delay = r.delay(int(a.number), a.delay, draw(r.jitter, a))
+	cause := admission.CauseTimeout
+	if outcome == pacer.AttemptStatus {
+		cause = admission.CauseTransient
 	}
+	cost, ok := r.budget.MayRetry(r.now, cause, int(a.number))
+	if !ok {
+		r.budget.Closed(r.now)
+		return
+	}
+	next := try{call: a.call, number: a.number + 1, delay: d.Delay, cost: cost}
 	if next.delay > 0 {
 		r.later.add(r.now.Add(next.delay), next)
 		return
 	}
 	r.send(next)
 }
+
+// refusedStatus is what a full queue answers.
+const refusedStatus = 503
 
 // turn is where the trigger begins or ends.
 func (r *stationRun) turn() {
