@@ -179,17 +179,11 @@ func (e *execution) measure(ctx context.Context, k key) (*metrics.Run, error) {
 	return run, nil
 }
 
-// measure runs a scenario in virtual time and returns what was measured.
+// measure runs a scenario in virtual time and returns what was measured. Nothing is judged or written.
 func measure(ctx context.Context, s *repro.Scenario) (*metrics.Run, error) {
-	r, err := repro.Run(ctx, s, repro.Options{})
+	r, err := repro.Run(ctx, s, repro.Options{Measure: &metrics.Options{}, NoVerdict: true})
 	if err != nil {
 		return nil, err
 	}
-	t := &r.Report.Totals
-	run := &metrics.Run{EndedAtS: r.Report.End.At.Seconds()}
-	run.Work.TasksStarted, run.Work.TasksCompleted, run.Work.TasksFailed = s.Fleet.Agents, t.AgentsDone, t.AgentsFailed
-	run.Work.MakespanS = run.EndedAtS
-	run.Waste.TokensTotal, run.Waste.TokensWasted = t.TokensReceived, t.TokensWasted
-	run.Amplification.Attempts = t.Attempts
-	return run, nil
+	return r.Measured, nil
 }

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/metrics"
@@ -37,6 +35,8 @@ type planDocument struct {
 	Scenarios []scenarioDocument `json:"scenarios"`
 	Seeds     Seeds              `json:"seeds"`
 	Baseline  string             `json:"baseline"`
+	Loads     []*Point           `json:"loads,omitempty"`
+	Tuning    *Tuning            `json:"tuning,omitempty"`
 }
 
 type scenarioDocument struct {
@@ -53,7 +53,7 @@ type line struct {
 }
 
 func (p *Plan) document(version string) (*planDocument, error) {
-	doc := &planDocument{Schema: Schema, Wedge: version, Policies: p.Policies, Seeds: p.Seeds, Baseline: p.Policies[p.baseline()].Name}
+	doc := &planDocument{Schema: Schema, Wedge: version, Policies: p.Policies, Seeds: p.Seeds, Baseline: p.Policies[p.baseline()].Name, Loads: p.Loads, Tuning: p.Tuning}
 	for _, s := range p.Scenarios {
 		text, err := s.YAML()
 		if err != nil {
@@ -71,7 +71,7 @@ func ReadPlan(dir, version string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Policies: doc.Policies, Seeds: doc.Seeds, Baseline: doc.Baseline}
+	p := &Plan{Policies: doc.Policies, Seeds: doc.Seeds, Baseline: doc.Baseline, Loads: doc.Loads, Tuning: doc.Tuning}
 	for _, d := range doc.Scenarios {
 		s, err := repro.Parse(filepath.Join(dir, PlanFile)+": scenario "+d.Name, []byte(d.YAML))
 		if err != nil {
@@ -108,10 +108,7 @@ func readDocument(dir, version string) (*planDocument, error) {
 }
 
 // runLog is runs.jsonl. A nil log takes everything and keeps nothing.
-type runLog struct {
-	file *os.File
-	w    *bufio.Writer
-}
+type runLog struct{ file *os.File }
 
 // openLog makes the directory with its plan, or, to resume, reads the runs that it has into runs.
 func openLog(p *Plan, o Options, runs []*metrics.Run) (*runLog, error) {
@@ -130,7 +127,7 @@ func openLog(p *Plan, o Options, runs []*metrics.Run) (*runLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !reflect.DeepEqual(found, doc) {
+	if same, err := sameJSON(found, doc); err != nil || !same {
 		return nil, &repro.InputError{Source: filepath.Join(o.Dir, PlanFile), Msg: "found another plan than the one asked for, want --resume alone, or with what the plan says"}
 	}
 	whole, err := readRuns(path, p, runs)
@@ -138,6 +135,12 @@ func openLog(p *Plan, o Options, runs []*metrics.Run) (*runLog, error) {
 		return nil, err
 	}
 	return newLog(path, whole)
+}
+
+func sameJSON(a, b any) (bool, error) {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return bytes.Equal(x, y), errors.Join(err1, err2)
 }
 
 // create makes the directory. One that has a plan already is not replaced: its runs may have taken long.
@@ -174,7 +177,7 @@ func newLog(path string, whole int64) (*runLog, error) {
 	if _, err := f.Seek(whole, io.SeekStart); err != nil {
 		return nil, errors.Join(fmt.Errorf("compare: %w", err), f.Close())
 	}
-	return &runLog{file: f, w: bufio.NewWriter(f)}, nil
+	return &runLog{f}, nil
 }
 
 // readRuns reads the whole lines of a log into runs and returns how long they are. A last line without
@@ -215,7 +218,7 @@ func readRuns(path string, p *Plan, runs []*metrics.Run) (whole int64, err error
 	}
 }
 
-// append adds a run. It is on its way to the disk when append returns, so that a crash loses little.
+// append adds a run. It is with the system when append returns, so that a crash loses one line at most.
 func (l *runLog) append(p *Plan, job int, run *metrics.Run) error {
 	if l == nil {
 		return nil
@@ -223,10 +226,7 @@ func (l *runLog) append(p *Plan, job int, run *metrics.Run) error {
 	k := p.at(job)
 	text, err := json.Marshal(line{p.Policies[k.policy].Name, p.Scenarios[k.scenario].Name, p.Seeds.From + uint64(k.seed), run})
 	if err == nil {
-		_, err = l.w.Write(append(text, '\n'))
-	}
-	if err == nil {
-		err = l.w.Flush()
+		_, err = l.file.Write(append(text, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("compare: %s: %w", RunsFile, err)
@@ -238,5 +238,5 @@ func (l *runLog) close() error {
 	if l == nil {
 		return nil
 	}
-	return errors.Join(l.w.Flush(), l.file.Close())
+	return l.file.Close()
 }

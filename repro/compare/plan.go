@@ -17,6 +17,8 @@ type Plan struct {
 	Seeds     Seeds
 	// Baseline is the name of the policy that the others are held against. "": the first.
 	Baseline string
+	// Loads are the points of a sweep that the scenarios stand for, one each; nil: there was none.
+	Loads []*Point
 	// Tuning is how policies of the plan were found; nil: they were given.
 	Tuning *Tuning
 }
@@ -33,6 +35,8 @@ type Variant struct {
 	Policy pacer.Policy `json:"policy"`
 	// Set are settings of the scenario's pacer, such as "pacer.hold=start".
 	Set []string `json:"set,omitempty"`
+	// At is the point of a sweep that it stands for; nil: none.
+	At *Point `json:"at,omitempty"`
 }
 
 // Seeds is a range, both ends included.
