@@ -5,7 +5,7 @@ type Frame struct {
 	Title    string // bold first line; also what a screen reader says
 	Note     string // soft second line: policy, scenario, seed, n
 	WidthPx  int    // CSS pixels; 0: 560. Kept within 280 and 2400
-	HeightPx int    // CSS pixels; 0: what the picture needs. Kept within 120 and 4000
+	HeightPx int    // CSS pixels; 0: what the picture needs. Kept within 120 and 4000; Timeline and Pareto take what they need
 }
 
 // Axis says what is along one side. Unit "s" means values in seconds, written as s, min or h, whichever fits. Values that a

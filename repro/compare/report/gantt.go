@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"sort"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// ganttAgentsMax is how many agents get a row.
+const ganttAgentsMax = 160
+
+// Gantt draws what each agent was doing, a row each.
+func Gantt(in GanttInput) ([]byte, error) { return in.svg(in.Frame) }
+
+func (in GanttInput) frame() Frame { return in.Frame }
+func (in GanttInput) broad() bool  { return true }
+
+func (in GanttInput) svg(f Frame) ([]byte, error) {
+	agents, stages := append([]string{}, in.Agents...), append([]string{}, in.Stages...)
+	rowOf := make(map[string]int, len(agents))
+	for i, a := range agents {
+		rowOf[a] = i
+	}
+	ex := extent{}
+	rows := make([][]Span, len(agents))
+	for _, s := range in.Spans {
+		if !finite(s.FromS) || !finite(s.ToS) || s.FromS >= s.ToS {
+			continue
+		}
+		row, ok := rowOf[s.Agent]
+		if !ok {
+			row = len(agents)
+			rowOf[s.Agent] = row
+			agents, rows = append(agents, s.Agent), append(rows, nil)
+		}
+		indexOf(&stages, s.Stage)
+		rows[row] = append(rows[row], s)
+		ex.add(s.FromS)
+		ex.add(s.ToS)
+	}
+	if more := len(agents) - ganttAgentsMax; more > 0 {
+		f.Note = join(f.Note, fmt.Sprintf("%d more agents are not shown", more))
+		agents, rows = agents[:ganttAgentsMax], rows[:ganttAgentsMax]
+	}
+	var keys []key
+	for _, k := range keysOf(stages) {
+		k.box, k.alpha = true, 0.85
+		keys = append(keys, k)
+	}
+	height := min(18, max(5, vg.Length(480)/vg.Length(max(1, len(agents)))))
+	pic := begin(f, append(keys, shadeKeys(in.Triggers)...), height*vg.Length(len(agents))+44)
+	if !ex.seen {
+		return pic.empty("no agent was watched")
+	}
+	x := ex.scale("s", map[bool]int{true: 4, false: 10}[narrow(f)])
+	x.low, x.high = ex.low, ex.high
+	y := scale{low: 0, high: float64(len(agents))}
+	a := bare(x, y, "time")
+	a.Y.Tick.Marker, a.Y.Tick.LineStyle.Width = agentTicks(agents, height, pic.area.Max.X/5), 0
+	a.Add(plotter(func(c draw.Canvas) {
+		drawShades(c, x, in.Triggers)
+		for i, spans := range rows {
+			drawRow(c, x, y.high-float64(i)-1, y, spans, stages)
+		}
+		drawEdges(c, x, in.Triggers, inkText)
+	}))
+	a.Draw(pic.area)
+	return pic.finish()
+}
+
+// agentTicks names the rows, from the top; where rows are low, every so many.
+func agentTicks(agents []string, height, width vg.Length) plot.ConstantTicks {
+	every := 1
+	for vg.Length(every)*height < 12 {
+		every++
+	}
+	var ticks plot.ConstantTicks
+	for i := 0; i < len(agents); i += every {
+		ticks = append(ticks, plot.Tick{Value: float64(len(agents)-i) - 0.5, Label: fit(agents[i], style(sizeSmall, inkSoft, false), width)})
+	}
+	return ticks
+}
+
+// drawRow draws the spans of one agent between y = at and at + 1. Spans too short to be seen melt into the one before.
+func drawRow(c draw.Canvas, x scale, at float64, y scale, spans []Span, stages []string) {
+	const seen = 0.4 // pixels
+	sort.SliceStable(spans, func(i, j int) bool { return spans[i].FromS < spans[j].FromS })
+	low, high := c.Y(y.Normalize(0, 0, at+0.12)), c.Y(y.Normalize(0, 0, at+0.88))
+	end := vg.Length(-1)
+	for i := 0; i < len(spans); i++ {
+		from, to := c.X(x.Normalize(0, 0, spans[i].FromS)), c.X(x.Normalize(0, 0, spans[i].ToS))
+		for i+1 < len(spans) && spans[i+1].Stage == spans[i].Stage && c.X(x.Normalize(0, 0, spans[i+1].FromS))-to < seen {
+			i++
+			to = max(to, c.X(x.Normalize(0, 0, spans[i].ToS)))
+		}
+		if to-from < seen && from-end < seen {
+			continue
+		}
+		end = to
+		stage := indexOf(&stages, spans[i].Stage)
+		c.SetColor(wash{seriesInk(stage), 0.85})
+		c.Fill(vg.Rectangle{Min: vg.Point{X: from, Y: low}, Max: vg.Point{X: max(to, from+seen), Y: high}}.Path())
+	}
+}
