@@ -41,7 +41,7 @@ type Result struct {
 
 // All returns the results, in the order in which they are listed.
 func All() []Result {
-	return []Result{msfModel(), retryPanels(), singleServer()}
+	return []Result{msfModel(), retryPanels(), singleServer(), closedForms()}
 }
 
 // Find returns the result of a name.
