@@ -90,7 +90,7 @@ type BudgetConfig struct {
 	MinRetryConcurrency int `json:"min_retry_concurrency,omitempty" yaml:"min_retry_concurrency,omitempty"`
 
 	// MaxRate is the share of executions under way that failsafe lets be retries or hedges. 0 means
-	// 0.2.
+	// 0.2. The call of a retry counts beside the retry, so that retries alone never exceed 0.5.
 	MaxRate float64 `json:"max_rate,omitempty" yaml:"max_rate,omitempty"`
 	// MinConcurrency is how many retries and hedges it always lets be under way. 0 means 3.
 	MinConcurrency int `json:"min_concurrency,omitempty" yaml:"min_concurrency,omitempty"`

@@ -143,7 +143,7 @@ func TestUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []admission.BudgetConfig{
 		{Rule: admission.BudgetEnvoy}, {Rule: admission.BudgetEnvoy, NoFloor: true, BudgetPercent: 50},
-		{Rule: admission.BudgetFailsafe}, {Rule: admission.BudgetFailsafe, MaxRate: 0.5},
+		{Rule: admission.BudgetFailsafe}, {Rule: admission.BudgetFailsafe, MaxRate: 0.3},
 	} {
 		full := c.WithDefaults()
 		b := admission.NewBudget(c)
