@@ -35,22 +35,31 @@ type try struct {
 // to go on, it does not matter.
 func (c *call) attempt(ctx context.Context, req *openai.ChatCompletionRequest) (Decision, error) {
 	t := &c.own
-	err := t.exchange(t.begin(ctx, req), req)
-	return t.settle(ctx, err)
+	inner, _ := t.begin(ctx, req) // alone, it never comes too late
+	return t.settle(ctx, t.exchange(inner, req))
 }
 
-// begin starts the clock of a new attempt. Its context is the caller's own if nothing else can end it.
-func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) context.Context {
+// begin starts the clock of a new attempt, unless another one has won already. Its context is the
+// caller's own if nothing else can end it.
+func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inner context.Context, ok bool) {
 	c := t.c
+	inner = ctx
 	if c.p.cancels {
-		ctx, t.cancel = c.p.w.WithCancel(ctx)
+		inner, t.cancel = c.p.w.WithCancel(ctx)
 	}
 	t.answer = answer{}
 	c.p.w.Lock()
 	defer t.relabel() // runs after Unlock
 	defer c.p.w.Unlock()
 	now := c.p.w.Now()
-	t.limits, t.pass = c.limitsNow(now, tokensMax(req)), c.pass
+	if !c.race.joins(t, now) {
+		t.cancel(errLost)
+		return inner, false
+	}
+	if !t.hedge {
+		t.pass = c.pass
+	}
+	t.limits = c.limitsNow(now, tokensMax(req))
 	c.count()
 	a := &Attempt{ID: c.state.AttemptID, Number: c.state.Attempts, Of: c.id}
 	a.Connected = func() { t.connected(a) }
@@ -58,7 +67,7 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) cont
 	t.phase, t.hit = phase{stage: StageConnect, began: now}, nil
 	c.shown = t
 	t.reach(StageConnect, now)
-	return ctx
+	return inner, true
 }
 
 // count makes the next attempt the one that the state is about. The monitor is held.
@@ -86,9 +95,7 @@ func (t *try) exchange(ctx context.Context, req *openai.ChatCompletionRequest) e
 		return err
 	}
 	t.opened(stream)
-	if t.c.p.config.Hold == HoldStart && !t.hedge { // the slot is the call's, and one process's to give
-		t.c.giveSlot()
-	}
+	t.passed(HoldStart)
 	for {
 		chunk, err := stream.Recv()
 		if err == io.EOF {
@@ -103,6 +110,7 @@ func (t *try) exchange(ctx context.Context, req *openai.ChatCompletionRequest) e
 		}
 		if output && t.phase.stage == StageFirstToken {
 			t.flows()
+			t.passed(HoldFirstToken)
 		}
 	}
 }
@@ -136,6 +144,7 @@ func (t *try) opened(stream Stream) {
 	t.phase.headers = now
 	t.reach(StageFirstToken, now)
 	t.learn(adaptive.LimitResponseHeader, now.Sub(t.phase.connected), false)
+	t.arrived(HedgeOnHeaders, now)
 }
 
 // flows notes the first output.
@@ -149,6 +158,8 @@ func (t *try) flows() {
 	t.reach(StageStream, now)
 	t.learn(adaptive.LimitFirstToken, now.Sub(t.phase.connected), false)
 	t.judgeFirst(now)
+	t.arrived(HedgeOnFirstToken, now)
+	t.sampleFirst(now)
 }
 
 // reach moves the attempt into its next stage, and the call with it if that shows this attempt. The

@@ -40,8 +40,10 @@ type call struct {
 	older, newer *call
 	listed       bool
 
-	lease    sim.Lease // of the call's own slot
-	held     *hold     // of the agent; nil: none
+	permit   permit // of the call's own slot
+	inflight int    // calls with a slot when it was taken, itself included
+	sampled  bool   // the line has been told of the attempt under way
+	held     *hold  // of the agent; nil: none
 	previous time.Duration
 	over     *LimitError // the cause of the call's context once its time is over; nil: it has no limit
 
@@ -52,8 +54,11 @@ type call struct {
 	failure    Failure // the latest
 	failureErr error
 
-	own   try  // the attempt that the call's own process plays
-	shown *try // the one that state is about; nil: none so far
+	own    try   // the attempt that the call's own process plays
+	shown  *try  // the one that state is about; nil: none so far
+	winner *try  // the one that has the answer; nil: none so far
+	race   *race // under way; nil: attempts are made one at a time
+	raced  bool  // there has been one, so that others may know of the call
 }
 
 func (p *Pacer) newCall(ctx context.Context, id Identity) *call {
@@ -109,7 +114,7 @@ func (c *call) attempts(ctx context.Context, req *openai.ChatCompletionRequest) 
 // once takes what an attempt needs, and makes it.
 func (c *call) once(ctx context.Context, req *openai.ChatCompletionRequest) (Decision, error) {
 	if err := c.takeSlot(ctx); err != nil {
-		return Decision{}, err
+		return c.noSlot(err)
 	}
 	if err := c.keepRate(ctx, req); err != nil {
 		return Decision{}, err
@@ -118,6 +123,8 @@ func (c *call) once(ctx context.Context, req *openai.ChatCompletionRequest) (Dec
 	err := c.admit()
 	if err != nil {
 		next, err = c.turnedAway(StageRate, AttemptRejected, err)
+	} else if c.p.hedges {
+		next, err = c.raceAttempts(ctx, req)
 	} else {
 		next, err = c.attempt(ctx, req)
 	}
@@ -197,6 +204,9 @@ func (c *call) leave() {
 	if c.listed {
 		c.p.unlist(c)
 		return // somebody may know of it still
+	}
+	if c.raced {
+		return
 	}
 	c.p.reuse(c)
 }

@@ -23,9 +23,11 @@ type Pacer struct {
 	faults  *fault.Set
 	limited bool // whether the policy has any limit of attempts
 	cancels bool // whether the pacer may end an attempt by itself
+	hedges  bool // whether attempts may be joined by others
 	leaky   bool // whether a fault may leak slots
 
-	slots *sim.Semaphore // nil: no limit
+	slots *sim.Semaphore // nil: no limit, or there is a line
+	line  *line          // nil: the slots are all there is
 	rates rates
 
 	controls *controls  // nil: the policy has none
@@ -57,13 +59,14 @@ func New(w sim.World, config Config, policy Policy, b Backend, obs Observer, fau
 		w: w, config: config, policy: policy, backend: b, obs: obs, faults: faults,
 		limited: policy.limited(),
 		cancels: policy.limited() || policy.Hedge.enabled(),
+		hedges:  policy.Hedge.enabled(),
 		leaky:   faults.Has(fault.Pacer, fault.LeakSlot),
 		rates:   newRates(config),
 		draws:   w.Stream("pacer", "backoff"),
 		usage:   &openai.StreamOptions{IncludeUsage: true},
 	}
 	p.controls = newControls(w, &p.policy)
-	if config.Slots > 0 {
+	if p.line = newLine(w, config); p.line == nil && config.Slots > 0 {
 		p.slots = sim.NewSemaphore(w, "pacer.slots", config.Slots)
 	}
 	return p, nil
@@ -85,7 +88,7 @@ func (p *Pacer) Chat(ctx context.Context, id Identity, req openai.ChatCompletion
 	if err != nil {
 		return openai.ChatCompletionResponse{}, err
 	}
-	return c.own.answer.response(), nil
+	return c.winner.answer.response(), nil
 }
 
 // Calls returns the calls in flight in the order of their start, with what each has received by now.

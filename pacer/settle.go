@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
+	"time"
 
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
@@ -33,50 +34,87 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 		t.armed = sim.Never
 	}
 	pr := t.refresh()
-	t.stream = nil
 	now := c.p.w.Now()
-	r := AttemptResult{ID: c.state.AttemptID, Outcome: AttemptOK, Took: now.Sub(t.phase.began)}
+	if t.lost {
+		err = errLost // even if it has come to its end at this very instant
+	} else if err == nil {
+		t.succeeded(now)
+	}
+	s := &c.state
+	if c.shown != t {
+		v := t.view()
+		s = &v
+	}
+	t.stream = nil
+	r := AttemptResult{ID: s.AttemptID, Outcome: AttemptOK, Took: now.Sub(t.phase.began), Hedge: t.hedge, Beside: c.race.goesOn(t)}
 	var next Decision
 	if err != nil {
-		var f Failure
-		f, err = t.classify(ctx, err)
-		t.judge(now, &f)
-		t.learnEnd(r.Took, pr.GapMax, &f)
-		f.Took, f.CallTook = r.Took, now.Sub(c.state.Started)
-		next, err = c.failed(f, err, &r)
-		c.leak(now)
+		next, err = t.failed(ctx, err, &r, pr.GapMax)
 	} else {
 		t.judge(now, nil)
 		t.learnEnd(r.Took, pr.GapMax, nil)
 		if u := t.answer.usage; u != nil {
-			c.state.Tokens = max(0, u.CompletionTokens)
+			s.Tokens = max(0, u.CompletionTokens)
 		}
 	}
 	t.phase.stage = StageDone
-	r.Tokens = c.state.Tokens
+	r.Tokens = s.Tokens
 	if c.p.obs != nil {
-		c.p.obs.AttemptEnded(&c.state, r)
+		c.p.obs.AttemptEnded(s, r)
+	}
+	c.race.ended(t, now, next, err)
+	return next, err
+}
+
+// succeeded notes that the attempt has the call's answer. The monitor is held.
+func (t *try) succeeded(now sim.Instant) {
+	t.arrived(HedgeOnAnswer, now)
+	if t.c.race != nil {
+		t.c.race.wins(t, now) // also without having been at the point at which it is decided
+	}
+	t.c.winner = t
+}
+
+// failed says what the attempt died of, and what follows. The monitor is held.
+func (t *try) failed(ctx context.Context, err error, r *AttemptResult, gapMax time.Duration) (Decision, error) {
+	c := t.c
+	f, err := t.classify(ctx, err)
+	now := c.p.w.Now()
+	t.judge(now, &f)
+	t.learnEnd(r.Took, gapMax, &f)
+	f.Took, f.CallTook = r.Took, now.Sub(c.state.Started)
+	if r.Beside {
+		r.of(&f, err)
+		return Decision{}, err
+	}
+	next, err := c.decide(f, err, r)
+	if !t.hedge {
+		c.leak(now)
 	}
 	return next, err
 }
 
-// failed decides what follows a failed attempt, and writes that into its result. The error is that of
+// decide decides what follows a failed attempt, and writes that into its result. The error is that of
 // the call. The monitor is held.
-func (c *call) failed(f Failure, err error, r *AttemptResult) (Decision, error) {
+func (c *call) decide(f Failure, err error, r *AttemptResult) (Decision, error) {
 	f.Attempt, f.Previous = c.state.Attempts, c.previous
 	next := c.p.policy.Decide(f, c.drawOf(c.p.draws, 0))
 	if next.Again && !c.mayRetry(c.p.w.Now(), &f) {
 		next = Decision{Stop: StopBudget}
 	}
 	c.failure, c.failureErr = f, err
-	r.Outcome, r.Status, r.Err = f.Outcome, f.Status, err
+	r.of(&f, err)
 	r.Again, r.Delay, r.Stop = next.Again, next.Delay, next.Stop
-	r.Limit = string(f.Limit)
 	c.state.LastError = err.Error()
 	if !next.Again && f.Outcome != AttemptCanceled {
 		err = c.givenUp(err)
 	}
 	return next, err
+}
+
+// of fills in what an attempt died of.
+func (r *AttemptResult) of(f *Failure, err error) {
+	r.Outcome, r.Status, r.Limit, r.Err = f.Outcome, f.Status, string(f.Limit), err
 }
 
 // givenUp returns the error of a call whose last attempt died of err.
@@ -101,6 +139,8 @@ func (t *try) classify(ctx context.Context, err error) (Failure, error) {
 	}
 	var status *StatusError
 	switch {
+	case t.lost:
+		f.Outcome = AttemptLost
 	case errors.As(err, &status):
 		f.Outcome, f.Status = AttemptStatus, status.Status
 		f.RetryAfter, f.HasRetryAfter = status.RetryAfter, status.HasRetryAfter

@@ -12,12 +12,18 @@ type hold struct {
 	agent string
 	outer *hold // of another agent's, or another pacer's; nil: none
 
-	lease  sim.Lease
+	permit permit
 	taken  bool
 	closed bool // its time is over
 }
 
 type holdKey struct{}
+
+// permit is a slot held: of the semaphore, or of the line if there is one. The zero value is none.
+type permit struct {
+	lease sim.Lease
+	pass  sim.Pass
+}
 
 // Hold lets an agent keep one slot over the calls that it makes, one after the other, with the
 // returned context; the returned function ends that, gives the slot back, and may be called more
@@ -31,7 +37,7 @@ func (p *Pacer) Hold(ctx context.Context, id Identity) (context.Context, func(),
 	if err := sim.Cause(ctx); err != nil {
 		return ctx, nothing, err
 	}
-	if p.config.Hold != HoldAgent || p.slots == nil || p.holdOf(ctx, id.Agent) != nil {
+	if p.config.Hold != HoldAgent || p.slots == nil && p.line == nil || p.holdOf(ctx, id.Agent) != nil {
 		return ctx, nothing, nil
 	}
 	outer, _ := ctx.Value(holdKey{}).(*hold)
@@ -57,16 +63,19 @@ func (p *Pacer) holdOf(ctx context.Context, agent string) *hold {
 
 func (h *hold) close() {
 	h.p.w.Lock()
-	lease := h.lease
-	h.closed, h.taken, h.lease = true, false, sim.Lease{}
+	held := h.permit
+	h.closed, h.taken, h.permit = true, false, permit{}
 	h.p.w.Unlock()
-	giveBack(lease)
+	h.p.giveBack(held)
 }
 
 // takeSlot waits for a slot, unless the call has one. It only enters StageSlot if it has to wait.
 func (c *call) takeSlot(ctx context.Context) error {
 	if err := sim.Cause(ctx); err != nil {
 		return err
+	}
+	if c.p.line != nil {
+		return c.takeInLine(ctx)
 	}
 	if c.p.slots == nil || c.state.HoldsSlot || c.held != nil && c.useHeld() {
 		return nil
@@ -80,7 +89,9 @@ func (c *call) takeSlot(ctx context.Context) error {
 			return err
 		}
 	}
-	c.gotSlot(lease)
+	c.p.w.Lock()
+	defer c.p.w.Unlock()
+	c.keep(permit{lease: lease})
 	return nil
 }
 
@@ -92,43 +103,55 @@ func (c *call) useHeld() bool {
 	return c.held.taken
 }
 
-// gotSlot notes a fresh slot. It becomes the agent's to keep if there is a hold without one, else it
-// is the call's own.
-func (c *call) gotSlot(lease sim.Lease) {
-	c.p.w.Lock()
-	defer c.p.w.Unlock()
+// keep notes a fresh slot. It becomes the agent's to keep if there is a hold without one, else it is
+// the call's own. The monitor is held.
+func (c *call) keep(got permit) {
 	c.state.HoldsSlot = true
 	if h := c.held; h != nil && !h.taken && !h.closed {
-		h.lease, h.taken = lease, true
+		h.permit, h.taken = got, true
 		return
 	}
-	c.lease = lease
+	c.permit = got
+}
+
+// passed gives the slot back if it is held only until what the attempt has come to. The slot is the
+// call's, and one process's to give.
+func (t *try) passed(until Hold) {
+	if t.c.p.config.Hold == until && !t.hedge {
+		t.c.giveSlot()
+	}
 }
 
 // giveSlot gives the call's own slot back, if it has one. One that the agent keeps is not its own.
 func (c *call) giveSlot() {
-	if c.lease == (sim.Lease{}) {
+	if c.permit == (permit{}) {
 		return
 	}
 	c.p.w.Lock()
-	lease := c.lease
-	c.lease, c.state.HoldsSlot = sim.Lease{}, false
+	held := c.permit
+	c.permit, c.state.HoldsSlot = permit{}, false
 	c.p.w.Unlock()
-	giveBack(lease)
+	c.p.giveBack(held)
 }
 
 // forgetSlot loses track of the slot without giving it back: the classic bug. The monitor is held.
 func (c *call) forgetSlot() {
 	c.state.HoldsSlot = false
-	if c.lease != (sim.Lease{}) {
-		c.lease = sim.Lease{}
+	if c.permit != (permit{}) {
+		c.permit = permit{}
 	} else if c.held != nil {
-		c.held.lease, c.held.taken = sim.Lease{}, false
+		c.held.permit, c.held.taken = permit{}, false
 	}
 }
 
-func giveBack(lease sim.Lease) {
-	if err := lease.Release(); err != nil {
+func (p *Pacer) giveBack(held permit) {
+	if p.line != nil {
+		p.w.Lock()
+		defer p.w.Unlock()
+		p.line.leave(held.pass)
+		return
+	}
+	if err := held.lease.Release(); err != nil {
 		panic(err) // each lease is kept in one place, and taken out of it to come here
 	}
 }
