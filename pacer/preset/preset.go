@@ -67,11 +67,13 @@ var files embed.FS
 
 // names lists the presets in the order in which they are shown: the two ends, wedge's own, those of
 // the field.
-func names() [33]string {
+func names() [44]string {
 	return [...]string{
 		"none", "ideal",
 		"idle-60s", "idle-120s", "idle-by-byte-60s", "ttft-120s-idle-60s", "total-60s", "total-600s", "call-total-600s",
-		"work-60s-100ms", "hedge-30s", "retry-at-once",
+		"work-60s-100ms", "adaptive-ttft", "adaptive-rto", "adaptive-success-only", "hedge-30s", "continue-idle-60s", "retry-at-once",
+		"budget-10-percent", "throttle-sre", "breaker-ttft",
+		"slot-until-headers", "slot-until-first-token", "slots-aimd-ttft", "fair-slots",
 		"openai-python-3", "openai-node-7", "openai-go-3", "openai-go-3-request-60s", "anthropic-python", "anthropic-go-1",
 		"go-openai", "go-retryablehttp", "langchain-async", "litellm-router", "ai-sdk-7",
 		"opencode", "opencode-older", "codex", "claude-code-2", "undici",
@@ -87,19 +89,26 @@ func Names() []string {
 
 // Get returns the preset of that name, whose policy carries the name. The error lists the names.
 func Get(name string) (Preset, error) {
-	for _, known := range names() {
-		if known == name {
-			text, err := files.ReadFile("presets/" + name + ".yaml")
-			if err != nil {
-				return Preset{}, fmt.Errorf("preset %q: %w", name, err)
-			}
-			p, err := parse(name+".yaml", text)
-			if err != nil {
-				return Preset{}, err
-			}
-			p.Policy.Preset = name
-			return p, nil
-		}
+	text, err := Text(name)
+	if err != nil {
+		return Preset{}, err
 	}
-	return Preset{}, fmt.Errorf("found %q, want one of %s", name, strings.Join(Names(), ", "))
+	p, err := parse(name+".yaml", text)
+	if err != nil {
+		return Preset{}, err
+	}
+	p.Policy.Preset = name
+	return p, nil
+}
+
+// Text returns the file of the preset of that name. The error lists the names.
+func Text(name string) ([]byte, error) {
+	if all := names(); !slices.Contains(all[:], name) {
+		return nil, fmt.Errorf("found %q, want one of %s", name, strings.Join(all[:], ", "))
+	}
+	text, err := files.ReadFile("presets/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("preset %q: %w", name, err)
+	}
+	return text, nil
 }

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"example.com/wedge/pacer"
+	"example.com/wedge/pacer/preset"
+)
+
+// explanation is what policy explain --json prints.
+type explanation struct {
+	Schema string `json:"schema"`
+	policyLine
+	Source     string       `json:"source"`
+	Trap       string       `json:"trap"`
+	Parameters []parameter  `json:"parameters"`
+	Off        []string     `json:"off"` // fields that are off
+	Set        []string     `json:"set"` // settings of the pacer
+	Policy     pacer.Policy `json:"policy"`
+	Plays      []play       `json:"plays"`
+}
+
+// playLength is how long a play is watched.
+const playLength = 24 * time.Hour
+
+// explain plays a policy in every scene.
+func explain(p *preset.Preset) (explanation, error) {
+	x := explanation{Schema: "wedge.policy/1", Source: p.Source, Trap: p.Trap, Set: append([]string{}, p.Set...), Policy: p.Policy}
+	x.Parameters, x.Off = parameters(p)
+	var err error
+	if x.policyLine, err = policyLineOf(p); err != nil {
+		return explanation{}, err
+	}
+	for _, s := range scenes() {
+		played, err := playScene(p, s, playLength)
+		if err != nil {
+			return explanation{}, fmt.Errorf("scene %s: %w", s.Name, err)
+		}
+		x.Plays = append(x.Plays, played)
+	}
+	return x, nil
+}
+
+func printExplanation(w io.Writer, x *explanation) error {
+	p := &page{style: styleOf(w)}
+	p.line("%s", p.bold(plainText(x.Name)))
+	p.text("", x.About)
+	p.text("Source", x.Source)
+	p.text("The trap", x.Trap)
+	p.section("Parameters")
+	p.parameters(x)
+	p.section("A call against servers that go silent in every attempt, at the worst place")
+	if x.LongestSilentS == nil {
+		p.line("  lasts for ever")
+	} else {
+		p.line("  lasts %s", seconds(*x.LongestSilentS))
+	}
+	for i := range x.Plays {
+		p.play(&x.Plays[i])
+	}
+	p.line("")
+	p.line("%s", p.dim("Waits are drawn with seed 1. --set policy.preset=NAME tries a policy in a scenario."))
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+func (p *page) text(title, text string) {
+	if text == "" {
+		return
+	}
+	if title != "" {
+		p.section(title)
+	}
+	p.b.WriteString(p.wrap("  ", plainText(text)))
+}
+
+func (p *page) parameters(x *explanation) {
+	for _, f := range x.Parameters {
+		meaning := f.Meaning
+		if f.Default {
+			meaning += " (default)"
+		}
+		const wide = 18
+		if len(f.Value) <= wide {
+			p.line("  %-24s%-20s%s", f.Name, plainText(f.Value), meaning)
+			continue
+		}
+		p.line("  %-24s%-20s%s", f.Name, "", meaning)
+		p.b.WriteString(p.wrap(strings.Repeat(" ", 26), plainText(f.Value)))
+	}
+	for _, set := range x.Set {
+		p.line("  %-44s%s", plainText(set), "setting of the pacer")
+	}
+	p.b.WriteString(p.wrap("  ", "off: "+strings.Join(x.Off, ", ")))
+}
