@@ -221,7 +221,11 @@ func (c Config) validDurations() error {
 		return fmt.Errorf("max: found %v, want at least min, which is %v", c.Max, c.Min)
 	}
 	if c.Initial != 0 && (c.Initial < c.Min || c.Max != 0 && c.Initial > c.Max) {
-		return fmt.Errorf("initial: found %v, want a duration from min (%v) to max (%v)", c.Initial, c.Min, c.Max)
+		most := "none"
+		if c.Max != 0 {
+			most = c.Max.String()
+		}
+		return fmt.Errorf("initial: found %v, want a duration from min (%v) to max (%s)", c.Initial, c.Min, most)
 	}
 	return nil
 }
