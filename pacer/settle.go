@@ -59,6 +59,7 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 	}
 	t.phase.stage = StageDone
 	r.Tokens = s.Tokens
+	t.sample(now, &r)
 	if c.p.obs != nil {
 		c.p.obs.AttemptEnded(s, r)
 	}
