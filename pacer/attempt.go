@@ -47,7 +47,7 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inn
 	if c.p.cancels {
 		inner, t.cancel = c.p.w.WithCancel(ctx)
 	}
-	t.answer = answer{}
+	t.answer, t.lost = answer{}, false
 	c.p.w.Lock()
 	defer t.relabel() // runs after Unlock
 	defer c.p.w.Unlock()

@@ -29,6 +29,8 @@ type CallState struct {
 	Attempts  int         `json:"attempts"`   // begun so far
 	Attempt   int         `json:"-"`          // number of the one in AttemptID; 0 before the first
 	HoldsSlot bool        `json:"holds_slot"`
+	// Beside is how many other attempts are under way: see Hedge.
+	Beside int `json:"beside,omitempty"`
 	// PromptTokens is the length of what is asked, estimated from its text.
 	PromptTokens int `json:"prompt_tokens,omitempty"`
 	// Of the current attempt. Each is set from the stage on that it begins; that stage, and not a 0,

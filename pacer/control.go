@@ -114,7 +114,7 @@ func (c *call) turnedAway(stage Stage, outcome string, why error) (Decision, err
 	c.count()
 	now := c.p.w.Now()
 	r := AttemptResult{ID: c.state.AttemptID}
-	next, err := c.failed(Failure{Outcome: outcome, CallTook: now.Sub(c.state.Started)}, why, &r)
+	next, err := c.decide(Failure{Outcome: outcome, CallTook: now.Sub(c.state.Started)}, why, &r)
 	if c.p.obs != nil {
 		c.p.obs.AttemptEnded(&c.state, r)
 	}
@@ -180,7 +180,7 @@ func (t *try) judge(now sim.Instant, f *Failure) {
 	ok := f == nil || f.Outcome == AttemptStatus && !t.c.p.policy.unwell(f.Status)
 	canceled := f != nil && (f.Outcome == AttemptCanceled || f.Outcome == AttemptLost || f.NotSent)
 	k.budget.Ended(now, admission.Result{Kind: t.pass.kind, OK: ok, Canceled: canceled, Cost: t.pass.cost})
-	if !canceled {
+	if !canceled && !t.hedge { // the throttle has not been asked about one that joins
 		k.throttle.Ended(now, ok)
 	}
 	switch {

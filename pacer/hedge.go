@@ -77,6 +77,14 @@ func (h Hedge) Validate() error {
 	return fmt.Errorf("on: %q, want one of %s, %s, %s", h.On, HedgeOnHeaders, HedgeOnFirstToken, HedgeOnAnswer)
 }
 
+// on is On with its zero value spelled out.
+func (h *Hedge) on() HedgeOn {
+	if h.On == "" {
+		return HedgeOnFirstToken
+	}
+	return h.On
+}
+
 // window is Window with its zero value spelled out.
 func (h Hedge) window() int {
 	const windowDefault = 100
@@ -89,7 +97,7 @@ func (h Hedge) window() int {
 // estimator is the rule by which the wait before a hedge is learnt.
 func (h Hedge) estimator() adaptive.Config {
 	return adaptive.Config{Limit: adaptive.LimitFirstToken, Rule: adaptive.RuleQuantile, Quantile: h.Quantile,
-		Window: h.window(), MinSamples: h.minSamples(), Initial: h.After}
+		Window: h.window(), MinSamples: h.minSamples(), Initial: h.After, NoDouble: true}
 }
 
 // minSamples is MinSamples with its zero value spelled out.
