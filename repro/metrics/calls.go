@@ -16,7 +16,8 @@ type call struct {
 	stage    pacer.Stage
 	since    sim.Instant
 	attempts int
-	computed int // tokens of its prompt: the most that any of its attempts had computed
+	holds    bool // a slot, when it entered its stage
+	computed int  // tokens of its prompt: the most that any of its attempts had computed
 }
 
 // callBook is the meter as a pacer sees it.
@@ -68,7 +69,7 @@ func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
 	if c.stage != pacer.StageThink {
 		m.inStage[c.stage]--
 	}
-	c.stage, c.since = s.Stage, s.Since
+	c.stage, c.since, c.holds = s.Stage, s.Since, s.HoldsSlot
 	if s.Stage != pacer.StageDone {
 		m.inStage[s.Stage]++
 	}
@@ -120,6 +121,10 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 		return
 	}
 	c, now := m.call(s), m.w.Now()
+	if c.holds && !s.HoldsSlot && !m.givesBackBefore(s.Stage) {
+		m.leaked = append(m.leaked, now)
+	}
+	c.holds = s.HoldsSlot
 	a := &m.attempts
 	a.received += r.Tokens
 	a.useful += r.Kept
@@ -139,6 +144,18 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 	case pacer.AttemptShed:
 		a.shed++
 	}
+}
+
+// givesBackBefore says whether slots are given back before a stage, or in it, so that it is no leak if an
+// attempt has none at its end.
+func (m *Meter) givesBackBefore(s pacer.Stage) bool {
+	switch m.setup.Pacer.Hold {
+	case pacer.HoldStart:
+		return s >= pacer.StageFirstToken
+	case pacer.HoldFirstToken:
+		return s >= pacer.StageStream
+	}
+	return false
 }
 
 // streamed takes in how the tokens of an attempt came: they flowed from the first to the last of them, and

@@ -148,6 +148,9 @@ func (m *Meter) finishStalls(r *Run, now sim.Instant) {
 		sum += each[i].total.Seconds()
 	}
 	s.AgentMeanS = over(sum, float64(m.tasks.started))
+	for _, at := range m.leaked {
+		m.slotIdle += now.Sub(at)
+	}
 	s.SlotIdleS = m.slotIdle.Seconds()
 }
 

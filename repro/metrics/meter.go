@@ -41,12 +41,12 @@ type Meter struct {
 	stageTime  [pacer.StageCount]time.Duration
 	inStage    [pacer.StageCount]int
 	inflight   level // attempts that the client holds open
-	ends       []sim.Instant
 	raw        Raw
 	attempts   attempts
 	progress   progress
 	harm       harm
 	slotIdle   time.Duration
+	leaked     []sim.Instant // when slots were
 	gapMax     time.Duration
 	prompts    int // tokens of prompts that were computed again
 	goodput    []made

@@ -139,7 +139,8 @@ type Stall struct {
 	// AgentMeanS is the same as AllS for each agent alone, averaged over the agents.
 	AgentMeanS float64 `json:"agent_mean_s"`
 	// SlotIdleS are seconds that pacer slots were held by calls to which nothing was sent for longer than
-	// Options.Silent, counted whole like AllS, or that were waiting in backoff.
+	// Options.Silent, counted whole like AllS, by calls that wait for a rate limit or for their next attempt,
+	// by agents between their calls, and by nobody, since they were leaked.
 	SlotIdleS float64 `json:"slot_idle_s"`
 }
 

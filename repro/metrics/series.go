@@ -6,19 +6,19 @@ package metrics
 type Series struct {
 	EveryS float64 `json:"every_s"`
 
-	OfferedPerS    []float32 `json:"offered_per_s"`        // calls that agents began to want
-	AttemptsPerS   []float32 `json:"attempts_per_s"`       // begun
-	GoodputPerS    []float32 `json:"goodput_tokens_per_s"` // tokens of attempts that ended well, spread over the time in which they were sent
-	ClientInflight []float32 `json:"client_inflight"`      // attempts that the client holds open
-	ServerRunning  []float32 `json:"server_running"`       // requests in running batches of decode
-	Zombies        []float32 `json:"zombies"`              // of these: their client has left
-	ServerQueue    []float32 `json:"server_queue"`         // requests at the servers that no batch has yet
-	PacerQueue     []float32 `json:"pacer_queue"`          // calls that wait for a slot or for a rate limit
-	Backoff        []float32 `json:"backoff"`              // calls that wait for their next attempt
-	SlotsUseful    []float32 `json:"slots_useful"`         // places at decode whose client waits and gets tokens
-	SlotsZombie    []float32 `json:"slots_zombie"`         // places at decode whose client has left
-	SlotsIdle      []float32 `json:"slots_idle"`           // places at decode whose client gets nothing more
-	SlotsQueued    []float32 `json:"slots_queued"`         // requests that wait for a place: equal to ServerQueue
+	OfferedPerS    []float32 `json:"offered_per_s,omitempty"`        // calls that agents began to want
+	AttemptsPerS   []float32 `json:"attempts_per_s,omitempty"`       // begun
+	GoodputPerS    []float32 `json:"goodput_tokens_per_s,omitempty"` // tokens of attempts that ended well, spread over the time in which they were sent
+	ClientInflight []float32 `json:"client_inflight,omitempty"`      // attempts that the client holds open
+	ServerRunning  []float32 `json:"server_running,omitempty"`       // requests in running batches of decode
+	Zombies        []float32 `json:"zombies,omitempty"`              // of these: their client has left
+	ServerQueue    []float32 `json:"server_queue,omitempty"`         // requests at the servers that no batch has yet
+	PacerQueue     []float32 `json:"pacer_queue,omitempty"`          // calls that wait for a slot or for a rate limit
+	Backoff        []float32 `json:"backoff,omitempty"`              // calls that wait for their next attempt
+	SlotsUseful    []float32 `json:"slots_useful,omitempty"`         // places at decode whose client waits and gets tokens
+	SlotsZombie    []float32 `json:"slots_zombie,omitempty"`         // places at decode whose client has left
+	SlotsIdle      []float32 `json:"slots_idle,omitempty"`           // places at decode whose client gets nothing more
+	SlotsQueued    []float32 `json:"slots_queued,omitempty"`         // requests that wait for a place: equal to ServerQueue
 
 	// Gantt has the spans of each agent, by agent (in the order of their starts), then by time.
 	Gantt []Span `json:"gantt,omitempty"`

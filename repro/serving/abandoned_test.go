@@ -12,8 +12,8 @@ import (
 
 // abandoned has 16 clients leave their streams in the course of 1,800 s, each three seconds after the
 // first token and with 477 s of decode left, and returns how many of the 32 slots they hold on an
-// average over that time.
-func abandoned(t *testing.T, abort engine.AbortConfig) (slots float64) {
+// average over that time, by looking each second and by the servers' own tally.
+func abandoned(t *testing.T, abort engine.AbortConfig) (slots, tally float64) {
 	const (
 		clients = 16
 		span    = 1800 * time.Second
@@ -43,9 +43,10 @@ func abandoned(t *testing.T, abort engine.AbortConfig) (slots float64) {
 			p.sleep(time.Second)
 			slots += float64(p.s.Snapshot().Decode.Zombies) * time.Second.Seconds() / span.Seconds()
 		}
+		tally = p.s.Tally().ZombieSlots.Seconds() / span.Seconds()
 		p.atRest()
 	})
-	return slots
+	return slots, tally
 }
 
 // TestAbandonedStreams reproduces a report on SGLang (#34894): 16 abandoned streams in 1,800 s held 4.24
@@ -62,10 +63,13 @@ func TestAbandonedStreams(t *testing.T) {
 		{"noticed with the next token", engine.AbortConfig{Detect: engine.DetectNextToken}, 0, 0.01},
 		{"noticed at once", engine.AbortConfig{Detect: engine.DetectNow}, 0, 0},
 	} {
-		got := abandoned(t, row.abort)
+		got, tally := abandoned(t, row.abort)
 		t.Logf("%-28s %5.3f of 32 slots", row.name, got)
 		if math.Abs(got-row.want) > row.give {
 			t.Errorf("%s: %.3f slots, want %.3f ± %.2f", row.name, got, row.want, row.give)
+		}
+		if math.Abs(got-tally) > 0.02 {
+			t.Errorf("%s: %.3f slots by the tally, %.3f by looking", row.name, tally, got)
 		}
 	}
 }
