@@ -20,8 +20,10 @@ type Outcome struct {
 type Estimator struct {
 	c    Config // with its zeros spelled out
 	rule learner
-	// doublings is how often the limit has been doubled since the last sample in time.
+	// doublings is how often the limit has been doubled since the last sample in time, last at
+	// doubledAt.
 	doublings int
+	doubledAt sim.Instant
 }
 
 // learner is what a rule makes of samples, in nanoseconds.
@@ -58,11 +60,11 @@ func (e *Estimator) Observe(now sim.Instant, took time.Duration, o Outcome) {
 		if e.c.Rule != RuleRTO || e.takes(o) {
 			e.doublings = 0
 		}
-	case !e.c.NoDouble && e.doublings < doublingsMax && took >= e.Limit(now):
+	case !e.c.NoDouble && e.doublings < doublingsMax && (e.doublings == 0 || now.Sub(e.doubledAt) >= took):
 		// TCP has one timer a connection. Here many attempts share the limit and time out together:
-		// only those that ran under the limit of now double it, those that began under a shorter one
-		// have been answered by the doubling already.
+		// the first of them doubles it, and those that began before that have had their answer.
 		e.doublings++
+		e.doubledAt = now
 	}
 }
 

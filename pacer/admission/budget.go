@@ -109,9 +109,10 @@ func (b *Budget) MayHedge(now sim.Instant, attempts int) (cost float64, ok bool)
 	return b.MayRetry(now, CauseTransient, attempts)
 }
 
-// GiveBack returns what was paid for an attempt that has not been sent after all.
+// GiveBack returns what was paid for an attempt that has not been sent after all. Nothing was paid
+// for one that costs 0.
 func (b *Budget) GiveBack(now sim.Instant, cost float64) {
-	if b != nil {
+	if b != nil && cost > 0 {
 		b.rule.giveBack(now, cost)
 	}
 }

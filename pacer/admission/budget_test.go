@@ -263,3 +263,19 @@ func TestNoBudget(t *testing.T) {
 		t.Errorf("no budget has the level %v", b.Level(0))
 	}
 }
+
+// TestGiveBackNothing: a first attempt that was stopped has paid nothing, and gets nothing.
+func TestGiveBackNothing(t *testing.T) {
+	t.Parallel()
+	for _, rule := range admission.BudgetRules() {
+		b := admission.NewBudget(admission.BudgetConfig{Rule: rule})
+		for range 4 {
+			b.MayRetry(0, admission.CauseTransient, 1)
+		}
+		before := b.Level(0)
+		b.GiveBack(0, 0)
+		if b.Level(0) != before {
+			t.Errorf("%s: %v left, and %v after nothing was given back", rule, before, b.Level(0))
+		}
+	}
+}
