@@ -16,7 +16,7 @@ const (
 	// GradePublished is a figure that others have published.
 	GradePublished Grade = "published"
 	// GradeRecalled is one that others have published, quoted from memory or summaries and not read again.
-	GradeRecalled Grade = "published (from memory)"
+	GradeRecalled Grade = "recalled"
 	// GradeMeasured is what was measured at the real thing.
 	GradeMeasured Grade = "measured"
 	// GradeClosedForm follows from a formula.
@@ -28,6 +28,25 @@ const (
 	// without a figure.
 	GradeShape Grade = "shape"
 )
+
+// Meaning says in a few words whose figures a grade stands for.
+func (g Grade) Meaning() string {
+	switch g {
+	case GradePublished:
+		return "others have published it"
+	case GradeRecalled:
+		return "others have published it; quoted from memory or summaries"
+	case GradeMeasured:
+		return "measured at the real thing"
+	case GradeClosedForm:
+		return "follows from a formula"
+	case GradeToy:
+		return "from an earlier throw-away model of wedge's authors: shows that two programs agree"
+	case GradeShape:
+		return "the course that a publication lets one expect, without a figure"
+	}
+	return ""
+}
 
 // Result is something that was published and can be replayed.
 type Result struct {
