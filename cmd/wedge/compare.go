@@ -1,7 +1,13 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -11,15 +17,21 @@ import (
 
 // compareFlags are the flags of wedge compare.
 type compareFlags struct {
-	policies []string
-	seeds    string
-	against  string
-	out      string
-	resume   string
-	json     bool
-	quiet    bool
-	verbose  bool
-	workers  int
+	policies   []string
+	sweeps     []string
+	tunes      []string
+	tuneSeeds  string
+	tuneBudget int
+	set        []string
+	seeds      string
+	against    string
+	out        string
+	resume     string
+	workers    int
+	json       bool
+	csv        bool
+	quiet      bool
+	verbose    bool
 }
 
 func newCompare() *cobra.Command {
@@ -27,62 +39,142 @@ func newCompare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [SCENARIO|FILE]...",
 		Short: "Compare timeout policies: same agents, same servers, same random numbers",
-		RunE:  f.run,
+		Long: `compare runs policies x scenarios x seeds in virtual time on all cores, and says which policy to use, how much
+better it is, at what cost, and on which scenarios it loses. Every policy sees the same world: the same agents, tasks,
+answers and faults, seed by seed; only the scenario's block policy is replaced, and its pacer patched.
+
+Without arguments it compares eight policies on ten of the incident's scenarios. A policy is a preset (wedge policy list
+has them), a policy file, as-is for each scenario's own, or written out: 'NAME: {idle: 60s, preset: none, set: [pacer.hold=start]}'.
+
+Results are the same bytes whatever the number of cores. They are kept in a directory with every run that is finished; an
+interrupted comparison goes on with --resume.
+
+Exit codes: 0 compared, 2 bad input, 4 wedge itself failed, 130 interrupted.`,
+		Example: `  wedge compare
+  wedge compare starvation silent-stream --policy none --policy idle-60s --seeds 1-50
+  wedge compare silent-stream --policy none --policy 'patient: {idle: 5m, max_attempts: 8}'
+  wedge compare long-reasoning --sweep policy.idle=30s,60s,120s,240s
+  wedge compare silent-stream long-reasoning --policy idle-60s --tune policy.idle=10s..600s
+  wedge compare --resume wedge-out/compare-1a2b3c4d`,
+		RunE: f.run,
 	}
-	flags := cmd.Flags()
-	flags.StringArrayVar(&f.policies, "policy", nil, "policy to compare: a preset, a policy file, as-is, or one written out such as 'patient: {idle: 60s}'; may be repeated")
-	flags.StringVar(&f.seeds, "seeds", "1-10", "range of seeds")
-	flags.StringVar(&f.against, "against", "", "policy that the others are held against (default the first)")
-	flags.StringVar(&f.out, "out", "-", "directory of the results; - writes none")
-	flags.StringVar(&f.resume, "resume", "", "directory of a comparison that was cut off, to go on with")
-	flags.BoolVar(&f.json, "json", false, "print the results as one JSON document")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the result only, no progress")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print every group of figures")
-	flags.IntVar(&f.workers, "workers", 0, "runs at once (default one for each core); changes no result")
+	f.register(cmd)
 	return cmd
 }
 
-func (f *compareFlags) run(cmd *cobra.Command, args []string) error {
-	plan, err := f.plan(args)
-	if err != nil {
-		return err
-	}
-	o := compare.Options{Workers: f.workers, Version: version()}
-	if f.out != "-" {
-		o.Dir = f.out
-	}
-	runs, err := compare.Execute(cmd.Context(), plan, o)
-	if err != nil {
-		if runs != nil && errors.Is(err, cmd.Context().Err()) {
-			return &exitError{code: exitInterrupted}
-		}
-		return err
-	}
-	return printComparison(cmd.OutOrStdout(), compare.Analyse(runs), f.verbose)
+func (f *compareFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.policies, "policy", nil, "policy to compare: a preset, a policy file, as-is, or one written out such as 'patient: {idle: 60s}'; may be repeated")
+	flags.StringVar(&f.seeds, "seeds", compare.DefaultSeeds().String(), "range of seeds, such as 1-50")
+	flags.StringArrayVar(&f.set, "set", nil, "override a field of every scenario, such as fleet.agents=60; may be repeated")
+	flags.StringArrayVar(&f.sweeps, "sweep", nil, "field with values to try, such as policy.idle=30s,60s,120s; of policy or pacer it changes the policies, else the scenarios; may be repeated")
+	flags.StringArrayVar(&f.tunes, "tune", nil, "field of policy or pacer to look for the best value of, such as policy.idle=10s..600s; may be repeated")
+	flags.StringVar(&f.tuneSeeds, "tune-seeds", "", "seeds that --tune searches on (default as many as --seeds, 20 at most, after those)")
+	flags.IntVar(&f.tuneBudget, "tune-budget", 12, "points that --tune tries for each policy")
+	flags.StringVar(&f.against, "against", "", "policy that the others are held against (default the first)")
+	flags.StringVar(&f.out, "out", "", "directory of the results; - writes none (default wedge-out/compare-… by what is compared)")
+	flags.StringVar(&f.resume, "resume", "", "directory of a comparison that was cut off, to go on with; what is compared is taken from there")
+	flags.IntVar(&f.workers, "workers", 0, "runs at once (default one for each core); changes no result")
+	flags.BoolVar(&f.json, "json", false, "print the results as one JSON document")
+	flags.BoolVar(&f.csv, "csv", false, "print every figure as CSV")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the result only, no progress")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print a table for each scenario, with every group of figures")
 }
 
-func (f *compareFlags) plan(args []string) (*compare.Plan, error) {
-	seeds, err := compare.ParseSeeds("--seeds", f.seeds)
+func (f *compareFlags) run(cmd *cobra.Command, args []string) error {
+	plan, o, err := f.prepare(cmd, args)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p := &compare.Plan{Seeds: seeds, Baseline: f.against}
-	for _, text := range f.policies {
-		v, err := compare.ParseVariant(text)
-		if err != nil {
-			return nil, err
+	runs, err := f.execute(cmd, plan, o)
+	interrupted := err != nil && cmd.Context().Err() != nil && errors.Is(err, context.Cause(cmd.Context()))
+	if err != nil && !interrupted {
+		return asInputError(err)
+	}
+	if interrupted {
+		fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+keptText(o.Dir))
+	}
+	if runs != nil {
+		if err := f.report(cmd.OutOrStdout(), runs, o.Dir, interrupted); err != nil {
+			return &exitError{code: exitFailed, err: err}
 		}
-		p.Policies = append(p.Policies, v)
 	}
-	for _, name := range args {
-		s, err := scenarioOf(name)
-		if err != nil {
-			return nil, err
+	if interrupted {
+		return &exitError{code: exitInterrupted}
+	}
+	return nil
+}
+
+// asInputError leaves bad input as it is; all else is a failure of wedge.
+func asInputError(err error) error {
+	var input *repro.InputError
+	if errors.As(err, &input) {
+		return err
+	}
+	return &exitError{code: exitFailed, err: err}
+}
+
+func keptText(dir string) string {
+	if dir == "" {
+		return "interrupted; nothing is kept with --out -"
+	}
+	return "interrupted; what is finished is kept, go on with: wedge compare --resume " + quote(dir)
+}
+
+// execute runs the plan and shows how far it has come.
+func (f *compareFlags) execute(cmd *cobra.Command, plan *compare.Plan, o compare.Options) (*compare.Runs, error) {
+	if !f.quiet {
+		var latest atomic.Pointer[compare.Progress]
+		o.Progress = func(p compare.Progress) { latest.Store(&p) }
+		stop := showLines(cmd.ErrOrStderr(), func() string { return compareProgress(latest.Load()) })
+		defer stop()
+	}
+	return compare.Run(cmd.Context(), plan, o)
+}
+
+func compareProgress(p *compare.Progress) string {
+	if p == nil {
+		return "compare: starting"
+	}
+	what := "compare"
+	if p.Stage != "" {
+		what = p.Stage
+	}
+	text := fmt.Sprintf("%s: %d of %d runs, %d %%, about %.0f s left", what, p.Done, p.Runs, 100*p.Done/max(1, p.Runs), p.Left.Seconds())
+	if p.Kept > 0 {
+		text += fmt.Sprintf(" (%d from before)", p.Kept)
+	}
+	return text
+}
+
+// report prints the results and writes them beside the runs. Those of an interrupted comparison are
+// printed only, so that the directory says that it is not finished.
+func (f *compareFlags) report(w io.Writer, runs *compare.Runs, dir string, interrupted bool) error {
+	results := compare.Analyse(runs)
+	if dir != "" && !interrupted {
+		if err := compare.WriteResults(dir, results); err != nil {
+			return err
 		}
-		p.Scenarios = append(p.Scenarios, s)
 	}
-	if len(p.Scenarios) == 0 {
-		p.Scenarios = append(p.Scenarios, repro.Default())
+	switch {
+	case f.json:
+		text, err := json.MarshalIndent(results, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(append(text, '\n'))
+		return err
+	case f.csv:
+		text, err := results.CSV()
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
 	}
-	return p, nil
+	files := ""
+	if dir != "" && !interrupted {
+		files = filepath.Join(dir, compare.ResultsFile) + ", " + compare.TableFile + ", " + compare.RunsFile
+	}
+	return printComparison(w, results, f.verbose, files)
 }

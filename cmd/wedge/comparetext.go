@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -10,9 +11,9 @@ import (
 	"example.com/wedge/repro/compare/stats"
 )
 
-// printComparison writes the answer in words first, then the table over all scenarios, then one for each
-// scenario. With verbose, every group of figures is there.
-func printComparison(w io.Writer, r *compare.Results, verbose bool) error {
+// printComparison writes the answer in words first, then the table over all scenarios, then what each
+// policy did to each. A table for each scenario follows where there are few, or with verbose.
+func printComparison(w io.Writer, r *compare.Results, verbose bool, files string) error {
 	p := &page{style: styleOf(w)}
 	p.line("%s  %s", p.bold("compare"), p.dim(fmt.Sprintf("%s, %s, seeds %s, virtual clock",
 		compare.Count(len(r.Policies), "policy", "policies"), plural(len(r.Scenarios), "scenario"), r.Seeds)))
@@ -26,30 +27,75 @@ func printComparison(w io.Writer, r *compare.Results, verbose bool) error {
 	}
 	if r.N > 0 {
 		p.overall(r)
-		for i := range r.Scenarios {
-			p.scenario(r, &r.Scenarios[i], verbose)
+		p.search(r.Tuning)
+		if len(r.Scenarios) > 1 {
+			p.byScenario(r)
+		}
+		const few = 3
+		if verbose || len(r.Scenarios) <= few {
+			for i := range r.Scenarios {
+				p.scenario(r, &r.Scenarios[i], verbose)
+			}
 		}
 		p.legend(verbose)
 	}
+	if files != "" {
+		p.line("")
+		p.line("written  %s", files)
+	}
 	_, err := io.WriteString(w, p.b.String())
 	return err
+}
+
+// besideTime are the figures that stand beside the time: giving up makes every one of them look better
+// but the first.
+func besideTime() []string {
+	return []string{compare.KeyCompletion, compare.KeyGoodput, compare.KeyWasted, compare.KeyPerCall, compare.KeyKilled}
 }
 
 // overall is the table over all scenarios.
 func (p *page) overall(r *compare.Results) {
 	p.section(fmt.Sprintf("All scenarios, %d seeds, each scenario counts the same", r.N))
 	p.columns(func(t *tabwriter.Writer) {
-		fmt.Fprintf(t, "  policy\ttime a task against %s\twins\tp, Holm\t%s\truns completed\n", plainText(r.Baseline), strings.Join(mainNames()[1:], "\t"))
+		fmt.Fprintf(t, "  policy\ttime a task\t[95 %%]\tpairing\t%s\tnever\n", strings.Join(metricNames(besideTime()), "\t"))
 		for i := range r.Policies {
 			row := &r.Policies[i]
-			change := "-"
-			wins, holm := "-", "-"
+			change, within, pairing := "baseline", "", ""
 			if row.Name != r.Baseline {
-				change = fmt.Sprintf("%s [%s, %s]%s", signedPercent(row.Ratio-1), signedPercent(row.RatioCI.Low-1), signedPercent(row.RatioCI.High-1), mark(row.Best, row.RatioCI.Excludes(1), row.Ratio < 1))
-				wins, holm = fmt.Sprintf("%.0f %%", 100*row.WinRate), smallNumber(row.PHolm)
+				change = signedPercent(row.Ratio-1) + mark(row.Best, row.RatioCI.Excludes(1), row.Ratio < 1)
+				within = fmt.Sprintf("[%s, %s]", signedPercent(row.RatioCI.Low-1), signedPercent(row.RatioCI.High-1))
+				pairing = pairingText(row.Of(compare.KeyTaskTime))
 			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%d/%d\n", plainText(row.Name), change, wins, holm,
-				strings.Join(mainFigures(row.Figures)[1:], "\t"), row.Completed.K, row.Completed.N)
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%d/%d\n", plainText(row.Name), change, within, pairing,
+				strings.Join(figureTexts(besideTime(), row.Figures), "\t"), row.Never, row.Completed.N)
+		}
+	})
+}
+
+// byScenario is the time a task of each policy in each scenario, with what never ended.
+func (p *page) byScenario(r *compare.Results) {
+	p.section("Time a task, by scenario")
+	p.columns(func(t *tabwriter.Writer) {
+		fmt.Fprint(t, "  scenario")
+		for i := range r.Policies {
+			fmt.Fprintf(t, "\t%s", plainText(r.Policies[i].Name))
+		}
+		fmt.Fprintln(t)
+		for i := range r.Scenarios {
+			fmt.Fprintf(t, "  %s", plainText(r.Scenarios[i].Name))
+			for j := range r.Scenarios[i].Cells {
+				c := &r.Scenarios[i].Cells[j]
+				f := c.Of(compare.KeyTaskTime)
+				text := compare.Seconds(f.Mean)
+				switch c.Completed.N {
+				case c.Never:
+					text = "never"
+				case c.Failed:
+					text = "fails"
+				}
+				fmt.Fprintf(t, "\t%s%s", text, mark(f.Best, f.Better || f.Worse, f.Better))
+			}
+			fmt.Fprintln(t)
 		}
 	})
 }
@@ -58,24 +104,72 @@ func (p *page) overall(r *compare.Results) {
 func (p *page) scenario(r *compare.Results, s *compare.ScenarioResult, verbose bool) {
 	p.section(plainText(s.Name))
 	p.columns(func(t *tabwriter.Writer) {
-		fmt.Fprintf(t, "  policy\t%s\tdifference to %s\tpairing\tnever\ttask p50\tp95\tn\tcall p99\tn\n", strings.Join(mainNames(), "\t"), plainText(r.Baseline))
+		fmt.Fprintf(t, "  policy\ttime a task\tdifference [95 %%]\twins\tp, Holm\tpairing\t%s\tnever\n", strings.Join(metricNames(besideTime()), "\t"))
 		for i := range s.Cells {
 			c := &s.Cells[i]
 			f := c.Of(compare.KeyTaskTime)
-			diff, pairing := "-", "-"
+			diff, wins, holm, pairing := "baseline", "", "", ""
 			if c.Policy != r.Baseline {
-				diff = fmt.Sprintf("%s [%s, %s]", signedSeconds(f.Diff), signedSeconds(f.DiffCI.Low), signedSeconds(f.DiffCI.High))
-				if f.Pairing != nil {
-					pairing = fmt.Sprintf("%.2f", *f.Pairing)
-				}
+				diff, pairing = differenceText(f), pairingText(f)
+				wins, holm = fmt.Sprintf("%.0f %%", 100*f.WinRate), smallNumber(f.PHolm)
 			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%d/%d\t%s\t%s\t%d\t%s\t%d\n", plainText(c.Policy), strings.Join(mainFigures(c.Figures), "\t"), diff, pairing,
-				c.Never, c.Completed.N, quantileText(c.Tasks.P50), quantileText(c.Tasks.P95), c.Tasks.N, quantileText(c.Calls.P99), c.Calls.N)
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%d/%d\n", plainText(c.Policy), figureTexts([]string{compare.KeyTaskTime}, c.Figures)[0], diff, wins, holm, pairing,
+				strings.Join(figureTexts(besideTime(), c.Figures), "\t"), c.Never, c.Completed.N)
+		}
+	})
+	p.line("")
+	p.columns(func(t *tabwriter.Writer) {
+		fmt.Fprintln(t, "  policy\ttask p50\tp95\tof n\tcall p50\tp95\tp99\tof n\tdead noticed after p50\tof n")
+		for i := range s.Cells {
+			c := &s.Cells[i]
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\t%d\t%s\t%d\n", plainText(c.Policy), quantileText(c.Tasks.P50), quantileText(c.Tasks.P95), c.Tasks.N,
+				quantileText(c.Calls.P50), quantileText(c.Calls.P95), quantileText(c.Calls.P99), c.Calls.N, quantileText(c.DetectDead.P50), c.DetectDead.N)
 		}
 	})
 	p.recovery(s)
 	if verbose {
 		p.groups(s)
+	}
+}
+
+// pairingText is the correlation with the baseline, or a dash where one of the two does not vary.
+func pairingText(f *compare.Figure) string {
+	if f.Pairing == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", *f.Pairing)
+}
+
+func differenceText(f *compare.Figure) string {
+	return fmt.Sprintf("%s [%s, %s]", signedSeconds(f.Diff), signedSeconds(f.DiffCI.Low), signedSeconds(f.DiffCI.High))
+}
+
+// search shows each point of a search, and not only the best: a peak between bad neighbours is luck.
+func (p *page) search(t *compare.Tuning) {
+	if t == nil {
+		return
+	}
+	p.section(fmt.Sprintf("Search on seeds %s, %d points for each policy: time a task against the policy as it was", t.Seeds, t.Budget))
+	for i := range t.Policies {
+		tuned := &t.Policies[i]
+		p.columns(func(w *tabwriter.Writer) {
+			fmt.Fprintf(w, "  %s\t\t\n", plainText(tuned.Base))
+			for j := range tuned.Points {
+				at := &tuned.Points[j]
+				var set []string
+				for _, s := range at.Settings {
+					set = append(set, s.Path+"="+s.Value)
+				}
+				best := ""
+				if j == tuned.Best {
+					best = "best of the search"
+				}
+				fmt.Fprintf(w, "    %s\t%s [%s, %s]\t%s\n", strings.Join(set, " "), signedPercent(at.Ratio-1), signedPercent(at.RatioCI.Low-1), signedPercent(at.RatioCI.High-1), best)
+			}
+		})
+		if tuned.Left > 0 {
+			p.line("    %s left out: no policy, such as an idle limit above the total one", plural(tuned.Left, "point"))
+		}
 	}
 }
 
@@ -135,45 +229,38 @@ func (p *page) legend(verbose bool) {
 		p.b.WriteString(p.dimmed(p.wrap("  ", text)))
 	}
 	for _, m := range compare.Metrics() {
-		if verbose || isMain(m.Key) {
+		if verbose || m.Key == compare.KeyTaskTime || slices.Contains(besideTime(), m.Key) {
 			p.b.WriteString(p.dimmed(p.wrap("  ", m.Name+": "+m.Help+".")))
 		}
 	}
 }
 
-func isMain(key string) bool {
-	for _, k := range compare.MainKeys() {
-		if k == key {
-			return true
-		}
-	}
-	return false
-}
-
-func mainNames() []string {
+// metricNames are the names of metrics as tables have them.
+func metricNames(keys []string) []string {
 	var names []string
-	all := compare.Metrics()
-	for _, key := range compare.MainKeys() {
-		for i := range all {
-			if all[i].Key == key {
-				names = append(names, all[i].Name)
-			}
-		}
+	for _, m := range metricsOf(keys) {
+		names = append(names, compare.Metrics()[m].Name)
 	}
 	return names
 }
 
-func mainFigures(figures []compare.Figure) []string {
+// figureTexts are the figures of metrics with their marks.
+func figureTexts(keys []string, figures []compare.Figure) []string {
 	var texts []string
 	all := compare.Metrics()
-	for _, key := range compare.MainKeys() {
-		for i := range all {
-			if all[i].Key == key {
-				texts = append(texts, figureText(&all[i], &figures[i]))
-			}
-		}
+	for _, m := range metricsOf(keys) {
+		texts = append(texts, figureText(&all[m], &figures[m]))
 	}
 	return texts
+}
+
+// metricsOf are the places of metrics among all.
+func metricsOf(keys []string) []int {
+	var places []int
+	for _, key := range keys {
+		places = append(places, slices.IndexFunc(compare.Metrics(), func(m compare.Metric) bool { return m.Key == key }))
+	}
+	return places
 }
 
 // figureText is a mean with its mark.

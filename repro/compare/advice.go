@@ -160,10 +160,13 @@ func (w *wording) worse(s, policy int) string {
 func (w *wording) never() string {
 	var told []string
 	for i := range w.r.Policies {
+		if i != w.best && i != w.base {
+			continue // the table has them
+		}
 		var where []string
 		for s := range w.r.Scenarios {
 			if c := &w.r.Scenarios[s].Cells[i]; c.Never > 0 {
-				where = append(where, fmt.Sprintf("%s %d of %d", w.r.Scenarios[s].Name, c.Never, w.r.N))
+				where = append(where, fmt.Sprintf("%s (%d of %d)", w.r.Scenarios[s].Name, c.Never, w.r.N))
 			}
 		}
 		if len(where) > 0 {
@@ -173,7 +176,7 @@ func (w *wording) never() string {
 	if len(told) == 0 {
 		return ""
 	}
-	return "Runs that never ended: " + strings.Join(told, "; ") + "."
+	return "Some runs never end: " + strings.Join(told, "; ") + "."
 }
 
 // other is a line about a policy that is neither the best nor the baseline.

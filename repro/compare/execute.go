@@ -25,6 +25,7 @@ type Options struct {
 
 // Progress is how far a plan has come.
 type Progress struct {
+	Stage      string // "search" while parameters are looked for; "" for the comparison itself
 	Done, Runs int
 	Kept       int           // of Done: taken from an earlier try
 	Elapsed    time.Duration // on the machine's clock
@@ -59,7 +60,11 @@ func Execute(ctx context.Context, p *Plan, o Options) (*Runs, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	e := &execution{plan: p, o: o, runs: &Runs{Plan: p, runs: make([]*metrics.Run, p.Runs())}, began: time.Now()}
+	cells, err := p.cells()
+	if err != nil {
+		return nil, err
+	}
+	e := &execution{plan: p, cells: cells, o: o, runs: &Runs{Plan: p, runs: make([]*metrics.Run, p.Runs())}, began: time.Now()}
 	if err := e.open(); err != nil {
 		return nil, err
 	}
@@ -94,6 +99,7 @@ func Execute(ctx context.Context, p *Plan, o Options) (*Runs, error) {
 // execution is a plan under way.
 type execution struct {
 	plan  *Plan
+	cells []*repro.Scenario // only read
 	o     Options
 	began time.Time
 	log   *runLog // nil: none is kept
@@ -165,11 +171,9 @@ func (e *execution) finish(job int, run *metrics.Run) {
 
 // measure runs one run. It returns nil if ctx was cancelled meanwhile.
 func (e *execution) measure(ctx context.Context, k key) (*metrics.Run, error) {
-	s, err := e.plan.Policies[k.policy].of(e.plan.Scenarios[k.scenario], e.plan.Seeds.From+uint64(k.seed))
-	if err != nil {
-		return nil, err
-	}
-	run, err := measure(ctx, s)
+	s := *e.cells[k.scenario*len(e.plan.Policies)+k.policy]
+	s.Seed = e.plan.Seeds.From + uint64(k.seed)
+	run, err := measure(ctx, &s)
 	if ctx.Err() != nil {
 		return nil, nil
 	}

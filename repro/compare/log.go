@@ -2,6 +2,8 @@ package compare
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,10 +19,17 @@ import (
 // The files of a comparison's directory.
 const (
 	PlanFile    = "plan.json"
+	TuneFile    = "tune.json" // of a plan that is to be tuned: as it was before
 	RunsFile    = "runs.jsonl"
 	ResultsFile = "results.json"
 	TableFile   = "results.csv"
 	ReportFile  = "report.html"
+)
+
+// The directories of a search, below that of the comparison.
+const (
+	firstStage  = "tune-1"
+	secondStage = "tune-2"
 )
 
 // Schema is the version of the directory's form.
@@ -64,16 +73,20 @@ func (p *Plan) document(version string) (*planDocument, error) {
 	return doc, nil
 }
 
-// ReadPlan reads the plan of a directory. Another version's, and what is none, is an
-// *[repro.InputError].
+// ReadPlan reads the plan of a directory, or, if its search was cut off, the plan before that. Another
+// version's, and what is none, is an *[repro.InputError].
 func ReadPlan(dir, version string) (*Plan, error) {
-	doc, err := readDocument(dir, version)
+	name := PlanFile
+	if !exists(filepath.Join(dir, PlanFile)) && exists(filepath.Join(dir, TuneFile)) {
+		name = TuneFile
+	}
+	doc, err := readDocument(dir, name, version)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{Policies: doc.Policies, Seeds: doc.Seeds, Baseline: doc.Baseline, Loads: doc.Loads, Tuning: doc.Tuning}
 	for _, d := range doc.Scenarios {
-		s, err := repro.Parse(filepath.Join(dir, PlanFile)+": scenario "+d.Name, []byte(d.YAML))
+		s, err := repro.Parse(filepath.Join(dir, name)+": scenario "+d.Name, []byte(d.YAML))
 		if err != nil {
 			return nil, err
 		}
@@ -82,8 +95,8 @@ func ReadPlan(dir, version string) (*Plan, error) {
 	return p, p.Validate()
 }
 
-func readDocument(dir, version string) (*planDocument, error) {
-	path := filepath.Join(dir, PlanFile)
+func readDocument(dir, name, version string) (*planDocument, error) {
+	path := filepath.Join(dir, name)
 	bad := func(format string, args ...any) error {
 		return &repro.InputError{Source: path, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -118,12 +131,12 @@ func openLog(p *Plan, o Options, runs []*metrics.Run) (*runLog, error) {
 	}
 	path := filepath.Join(o.Dir, RunsFile)
 	if !o.Resume {
-		if err := create(o.Dir, doc); err != nil {
+		if err := create(o.Dir, PlanFile, doc); err != nil {
 			return nil, err
 		}
 		return newLog(path, 0)
 	}
-	found, err := readDocument(o.Dir, o.Version)
+	found, err := readDocument(o.Dir, PlanFile, o.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +150,23 @@ func openLog(p *Plan, o Options, runs []*metrics.Run) (*runLog, error) {
 	return newLog(path, whole)
 }
 
+// ID names the plan by what is in it: equal plans have equal names.
+func (p *Plan) ID(version string) (string, error) {
+	if err := p.Validate(); err != nil {
+		return "", err
+	}
+	doc, err := p.document(version)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return "", fmt.Errorf("compare: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:4]), nil
+}
+
 func sameJSON(a, b any) (bool, error) {
 	x, err1 := json.Marshal(a)
 	y, err2 := json.Marshal(b)
@@ -144,11 +174,11 @@ func sameJSON(a, b any) (bool, error) {
 }
 
 // create makes the directory. One that has a plan already is not replaced: its runs may have taken long.
-func create(dir string, doc *planDocument) error {
+func create(dir, name string, doc *planDocument) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return &repro.InputError{Source: "--out", Msg: err.Error()}
 	}
-	path := filepath.Join(dir, PlanFile)
+	path := filepath.Join(dir, name)
 	text, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return fmt.Errorf("compare: %w", err)

@@ -18,6 +18,7 @@ func (a *analysis) policies(scenarios []ScenarioResult) []PolicyResult {
 		completed, runs := 0, 0
 		for s := range scenarios {
 			completed += scenarios[s].Cells[i].Completed.K
+			all[i].Never += scenarios[s].Cells[i].Never
 			runs += scenarios[s].Cells[i].Completed.N
 		}
 		all[i].Completed = proportion(completed, runs)

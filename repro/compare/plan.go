@@ -92,14 +92,23 @@ func (p *Plan) Validate() error {
 	if p.Baseline != "" && p.index(p.Baseline) < 0 {
 		return &repro.InputError{Source: "--against", Msg: fmt.Sprintf("found %q, want one of the policies compared: %s", p.Baseline, strings.Join(p.names(), ", "))}
 	}
-	for i := range p.Policies {
-		for _, s := range p.Scenarios {
-			if _, err := p.Policies[i].of(s, p.Seeds.From); err != nil {
-				return err
+	_, err := p.cells()
+	return err
+}
+
+// cells are the scenarios under each policy: by scenario, then policy.
+func (p *Plan) cells() ([]*repro.Scenario, error) {
+	var cells []*repro.Scenario
+	for _, s := range p.Scenarios {
+		for i := range p.Policies {
+			cell, err := p.Policies[i].of(s)
+			if err != nil {
+				return nil, err
 			}
+			cells = append(cells, cell)
 		}
 	}
-	return nil
+	return cells, nil
 }
 
 func unique(source, what string, n int, name func(int) string) error {
@@ -151,10 +160,9 @@ func (p *Plan) job(k key) int {
 	return (k.seed*len(p.Scenarios)+k.scenario)*len(p.Policies) + k.policy
 }
 
-// of is a scenario under the policy, with a seed. The two share what neither changes.
-func (v *Variant) of(s *repro.Scenario, seed uint64) (*repro.Scenario, error) {
+// of is a scenario under the policy. The two share what neither changes.
+func (v *Variant) of(s *repro.Scenario) (*repro.Scenario, error) {
 	run := *s
-	run.Seed = seed
 	if !v.AsIs {
 		run.Policy = v.Policy
 	}

@@ -12,10 +12,10 @@ import (
 func reason(cell, other *Cell) string {
 	var why []string
 	if n := cell.Never - other.Never; n > 0 {
-		why = append(why, fmt.Sprintf("%d of %d runs never end", cell.Never, cell.Completed.N))
+		why = append(why, instead(fmt.Sprintf("%d of %d runs never end", cell.Never, cell.Completed.N), other.Never))
 	}
 	if n := cell.Failed - other.Failed; n > 0 {
-		why = append(why, fmt.Sprintf("tasks fail in %d of %d runs", cell.Failed, cell.Completed.N))
+		why = append(why, instead(fmt.Sprintf("tasks fail in %d of %d runs", cell.Failed, cell.Completed.N), other.Failed))
 	}
 	if limit := killer(cell); limit != nil && gap(cell, other, KeyKilled) >= 1 {
 		why = append(why, fmt.Sprintf("the %s limit ends %s healthy attempts a run", limit.Limit, oneDigit(limit.HealthyPerRun)))
@@ -27,6 +27,14 @@ func reason(cell, other *Cell) string {
 		why = append(why, part)
 	}
 	return strings.Join(why[:min(2, len(why))], ", and ")
+}
+
+// instead adds how many it is with the other policy, unless that is none.
+func instead(text string, other int) string {
+	if other == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s instead of %d", text, other)
 }
 
 func because(why string) string {

@@ -43,6 +43,7 @@ type PolicyResult struct {
 	Figures []Figure `json:"figures"`
 	// Completed counts runs in which every task was completed, over all scenarios.
 	Completed Proportion `json:"completed_runs"`
+	Never     int        `json:"never_runs"` // runs in which some task had not ended
 
 	logRatios []float64 // by seed
 }

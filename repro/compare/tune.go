@@ -2,11 +2,8 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,13 +52,13 @@ func Tune(ctx context.Context, p *Plan, t Tuning, o Options) (*Plan, error) {
 		s.tuning.Policies = append(s.tuning.Policies, TunedPolicy{Base: p.Policies[i].Name, Best: -1})
 		s.tried = append(s.tried, spread(coarse, len(t.Knobs)))
 	}
-	if err := s.stage(ctx, "tune-1"); err != nil {
+	if err := s.stage(ctx, firstStage); err != nil {
 		return nil, err
 	}
 	for i := range p.Policies {
 		s.tried[i] = s.near(i, t.Budget-coarse)
 	}
-	if err := s.stage(ctx, "tune-2"); err != nil {
+	if err := s.stage(ctx, secondStage); err != nil {
 		return nil, err
 	}
 	return s.outcome()
@@ -170,10 +167,12 @@ func (s *search) stage(ctx context.Context, name string) error {
 		return nil
 	}
 	o := s.o
+	if tell := o.Progress; tell != nil {
+		o.Progress = func(p Progress) { p.Stage = "search"; tell(p) }
+	}
 	if o.Dir != "" {
 		o.Dir = filepath.Join(o.Dir, name)
-		_, err := os.Stat(filepath.Join(o.Dir, PlanFile))
-		o.Resume = !errors.Is(err, fs.ErrNotExist)
+		o.Resume = exists(filepath.Join(o.Dir, PlanFile))
 	}
 	runs, err := Execute(ctx, p, o)
 	if err != nil {
