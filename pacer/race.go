@@ -35,7 +35,8 @@ type race struct {
 // raceAttempts makes one attempt, and others beside it as the policy's hedge says. It returns what attempt
 // does. All its processes have ended by then.
 func (c *call) raceAttempts(ctx context.Context, req *openai.ChatCompletionRequest) (Decision, error) {
-	r := &race{c: c, ctx: ctx, req: req, live: 1}
+	kept := *req // so that requests of calls that are not raced stay on the stack
+	r := &race{c: c, ctx: ctx, req: &kept, live: 1}
 	c.race, c.raced = r, true
 	r.play(ctx, &c.own)
 	for i := 0; r.wait(ctx, i); i++ {
