@@ -3,6 +3,8 @@ package published
 import (
 	"fmt"
 	"math"
+
+	"example.com/wedge/pacer"
 )
 
 // Schema names the form of a report's JSON.
@@ -60,7 +62,7 @@ type Result struct {
 
 // All returns the results, in the order in which they are listed.
 func All() []Result {
-	return []Result{msfModel(), retryPanels(), singleServer(), closedForms()}
+	return []Result{msfModel(), retryPanels(), singleServer(), closedForms(), openAIGo()}
 }
 
 // Find returns the result of a name.
@@ -84,6 +86,9 @@ type Options struct {
 	// Each calls do(0) … do(n-1), in any order and at once if it likes, and returns when all are
 	// done. nil calls them one after the other. Reports do not depend on it.
 	Each func(n int, do func(i int))
+	// OpenAIGo is the policy that stands for openai-go in the result of that name. nil means that of
+	// the function [OpenAIGo]; a preset may be put to the test instead.
+	OpenAIGo *pacer.Policy
 }
 
 // Row holds one figure against another.
