@@ -114,6 +114,11 @@ var budgetTimelines = []struct {
 			{100 * s, "sent", "left 0"}, // paid when it was granted
 			{101 * s, "back", "left 1"},
 			{600 * s, "call", "left 0.4"}, // the first four are forgotten
+			{600 * s, "call x3", "left 1"},
+			{600 * s, "retry?", "yes 1 left 0"},
+			{700 * s, "retry?", "no left 0"}, // the call at 100 s is forgotten, the retry not yet: a debt
+			{700 * s, "call", "left 0"},
+			{700 * s, "call", "left 0.2"},
 		},
 	},
 	{

@@ -14,13 +14,16 @@ type finagle struct {
 	n     buckets // a: deposits, b: withdrawals
 }
 
-const deposit = 1000 // what a call brings
+const (
+	deposit   = 1000    // what a call brings
+	floorMost = 1 << 60 // no client gets there, and sums do not overflow
+)
 
 func newFinagle(c BudgetConfig) *finagle {
 	cost := int64(deposit / c.PercentCanRetry)
 	return &finagle{
 		cost:  cost,
-		floor: int64(math.Round(c.MinRetriesPerSec * c.TTL.Seconds() * float64(cost))),
+		floor: int64(math.Round(min(floorMost, c.MinRetriesPerSec*c.TTL.Seconds()*float64(cost)))),
 		n:     newBuckets(c.TTL, 10),
 	}
 }
@@ -45,6 +48,8 @@ func (f *finagle) balance(now sim.Instant) int64 {
 }
 
 func (f *finagle) giveBack(now sim.Instant, _ float64) { f.n.add(now, 0, -f.cost) }
-func (f *finagle) level(now sim.Instant) float64       { return float64(f.balance(now)) / float64(f.cost) }
-func (f *finagle) ended(sim.Instant, Result)           {}
-func (f *finagle) closed()                             {}
+func (f *finagle) level(now sim.Instant) float64 {
+	return max(0, float64(f.balance(now))/float64(f.cost))
+}
+func (f *finagle) ended(sim.Instant, Result) {}
+func (f *finagle) closed()                   {}

@@ -22,7 +22,8 @@ func NewThrottle(c ThrottleConfig) *Throttle {
 	case ThrottleSRE:
 		t.n = newBuckets(c.Window, 10)
 	case ThrottleEnvoy:
-		t.n = newBuckets(c.SamplingWindow, int(max(1, c.SamplingWindow/time.Second)))
+		const most = 3600 // of an hour; a longer window has longer buckets
+		t.n = newBuckets(c.SamplingWindow, int(min(most, max(1, c.SamplingWindow/time.Second))))
 	case ThrottleFailsafe:
 		t.n = newBuckets(c.ThresholdingPeriod, 20)
 	case ThrottleKratos:
