@@ -18,7 +18,7 @@ type try struct {
 	c      *call
 	proc   *sim.Process // may be nil: a goroutine that the world did not start
 	a      *Attempt     // as the backend knows it; nil: none so far
-	limits limits
+	limits *limits
 	phase  phase
 	stream Stream                  // nil: none yet
 	cancel context.CancelCauseFunc // nil: nothing but the caller can end it
@@ -47,7 +47,6 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inn
 	if c.p.cancels {
 		inner, t.cancel = c.p.w.WithCancel(ctx)
 	}
-	t.answer, t.lost = answer{}, false
 	c.p.w.Lock()
 	defer t.relabel() // runs after Unlock
 	defer c.p.w.Unlock()
@@ -56,7 +55,10 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inn
 		t.cancel(errLost)
 		return inner, false
 	}
-	if !t.hedge {
+	if c.state.Attempts > 0 { // else all is fresh
+		t.answer, t.hit, t.lost = answer{}, nil, false
+	}
+	if c.p.controls != nil && !t.hedge {
 		t.pass = c.pass
 	}
 	t.limits = c.limitsNow(now, tokensMax(req))
@@ -64,7 +66,7 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inn
 	a := &Attempt{ID: c.state.AttemptID, Number: c.state.Attempts, Of: c.id}
 	a.Connected = func() { t.connected(a) }
 	t.a = a
-	t.phase, t.hit = phase{stage: StageConnect, began: now}, nil
+	t.phase = phase{stage: StageConnect, began: now}
 	c.shown = t
 	t.reach(StageConnect, now)
 	return inner, true

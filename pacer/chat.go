@@ -48,11 +48,10 @@ type call struct {
 	over     *LimitError // the cause of the call's context once its time is over; nil: it has no limit
 
 	// For the policy's controls.
-	sent       bool    // an attempt has been
-	paid       float64 // to the budget, for the next attempt
-	pass       pass    // of the next attempt
-	failure    Failure // the latest
-	failureErr error
+	sent  bool    // an attempt has been
+	paid  float64 // to the budget, for the next attempt
+	pass  pass    // of the next attempt
+	asked *asked  // of a budget that is asked after the wait; nil: nothing
 
 	own    try   // the attempt that the call's own process plays
 	shown  *try  // the one that state is about; nil: none so far
@@ -105,8 +104,8 @@ func (c *call) attempts(ctx context.Context, req *openai.ChatCompletionRequest) 
 		if next.Cut {
 			return c.givenUp(&LimitError{Limit: LimitTotal, After: c.p.policy.Total})
 		}
-		if !c.mayRetryNow() {
-			return c.givenUp(c.failureErr)
+		if err := c.askBudget(); err != nil {
+			return err
 		}
 	}
 }

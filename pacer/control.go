@@ -132,17 +132,26 @@ func (c *call) mayRetry(now sim.Instant, f *Failure) bool {
 	return ok
 }
 
-// mayRetryNow is mayRetry for budgets that are asked after the wait.
-func (c *call) mayRetryNow() bool {
-	k := c.p.controls
-	if k == nil || !k.afterwards || !c.sent {
-		return true
+// asked is what a budget is asked about after the wait for a retry.
+type asked struct {
+	failure Failure
+	err     error
+}
+
+// askBudget is mayRetry for budgets that are asked after the wait. The error is that of the call.
+func (c *call) askBudget() error {
+	if c.asked == nil || !c.sent {
+		return nil
 	}
 	c.p.w.Lock()
 	defer c.p.w.Unlock()
-	cost, ok := k.budget.MayRetry(c.p.w.Now(), cause(&c.failure), c.failure.Attempt)
+	f := &c.asked.failure
+	cost, ok := c.p.controls.budget.MayRetry(c.p.w.Now(), cause(f), f.Attempt)
 	c.paid = cost
-	return ok
+	if !ok {
+		return c.givenUp(c.asked.err)
+	}
+	return nil
 }
 
 // cause is what made a retry necessary, by a budget's distinctions.

@@ -62,7 +62,7 @@ func TestDue(t *testing.T) {
 		if tc.at < 0 {
 			want = sim.Never
 		}
-		l := tc.policy.limits(0)
+		l := tc.policy.limits()
 		if got, limit := l.due(tc.phase, tc.pr); got != want || limit != tc.limit {
 			t.Errorf("%s: due at %v by %q, want %v by %q", tc.name, got, limit, want, tc.limit)
 		}

@@ -8,11 +8,20 @@ import (
 	"example.com/wedge/pacer/admission"
 )
 
-// limitsNow returns the limits of an attempt that begins now, learnt ones included.
-func (c *call) limitsNow(now sim.Instant, tokensMax int) limits {
-	l := c.p.policy.limits(tokensMax)
+// limitsNow returns the limits of an attempt that begins now, learnt ones included, and whose request
+// allows so many output tokens. 0: any number.
+func (c *call) limitsNow(now sim.Instant, tokensMax int) *limits {
+	p := &c.p.policy
+	works := tokensMax > 0 && (p.WorkBase > 0 || p.WorkPerToken > 0)
+	if !works && len(p.Adaptive) == 0 {
+		return &c.p.limits
+	}
+	l := p.limits()
+	if works {
+		l.work = p.work(tokensMax)
+	}
 	if c.p.controls == nil {
-		return l
+		return &l
 	}
 	for _, a := range c.p.controls.learnt {
 		d := a.set.For(c.state.PromptTokens).Limit(now)
@@ -30,7 +39,7 @@ func (c *call) limitsNow(now sim.Instant, tokensMax int) limits {
 			l.total = d
 		}
 	}
-	return l
+	return &l
 }
 
 // learn takes how long a phase took for a sample of its limit. The monitor is held.

@@ -65,16 +65,12 @@ type limits struct {
 	idleBy                                                 IdleBy
 }
 
-// limits returns those of an attempt whose request allows so many output tokens. 0: any number.
-func (p *Policy) limits(tokensMax int) limits {
-	l := limits{connect: p.Connect, responseHeader: p.ResponseHeader, firstToken: p.FirstToken, idle: p.Idle, total: p.Total, idleBy: p.IdleBy}
-	if tokensMax > 0 {
-		l.work = p.work(tokensMax)
-	}
-	return l
+// limits returns those that all attempts have.
+func (p *Policy) limits() limits {
+	return limits{connect: p.Connect, responseHeader: p.ResponseHeader, firstToken: p.FirstToken, idle: p.Idle, total: p.Total, idleBy: p.IdleBy}
 }
 
-// work returns the limit for so much expected work. It does not overflow.
+// work returns the limit for so many expected output tokens. It does not overflow.
 func (p *Policy) work(tokensMax int) time.Duration {
 	if p.WorkPerToken > 0 && int64(tokensMax) > int64((durationMax-p.WorkBase)/p.WorkPerToken) {
 		return durationMax

@@ -21,10 +21,11 @@ type Pacer struct {
 	backend Backend
 	obs     Observer // may be nil
 	faults  *fault.Set
-	limited bool // whether the policy has any limit of attempts
-	cancels bool // whether the pacer may end an attempt by itself
-	hedges  bool // whether attempts may be joined by others
-	leaky   bool // whether a fault may leak slots
+	limits  limits // of attempts, as far as they are the same for all
+	limited bool   // whether there is any
+	cancels bool   // whether the pacer may end an attempt by itself
+	hedges  bool   // whether attempts may be joined by others
+	leaky   bool   // whether a fault may leak slots
 
 	slots *sim.Semaphore // nil: no limit, or there is a line
 	line  *line          // nil: the slots are all there is
@@ -57,6 +58,7 @@ func New(w sim.World, config Config, policy Policy, b Backend, obs Observer, fau
 	}
 	p := &Pacer{
 		w: w, config: config, policy: policy, backend: b, obs: obs, faults: faults,
+		limits:  policy.limits(),
 		limited: policy.limited(),
 		cancels: policy.limited() || policy.Hedge.enabled(),
 		hedges:  policy.Hedge.enabled(),

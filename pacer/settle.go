@@ -103,7 +103,9 @@ func (c *call) decide(f Failure, err error, r *AttemptResult) (Decision, error) 
 	if next.Again && !c.mayRetry(c.p.w.Now(), &f) {
 		next = Decision{Stop: StopBudget}
 	}
-	c.failure, c.failureErr = f, err
+	if k := c.p.controls; k != nil && k.afterwards {
+		c.asked = &asked{f, err}
+	}
 	r.of(&f, err)
 	r.Again, r.Delay, r.Stop = next.Again, next.Delay, next.Stop
 	c.state.LastError = err.Error()
