@@ -2,8 +2,6 @@ package compare
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,27 +30,6 @@ const (
 	secondStage = "tune-2"
 )
 
-// Schema is the version of the directory's form.
-const Schema = "wedge.compare/1"
-
-// planDocument is a plan as plan.json has it. Scenarios are texts of scenario files, every default
-// visible.
-type planDocument struct {
-	Schema    string             `json:"schema"`
-	Wedge     string             `json:"wedge"` // version that runs it
-	Policies  []Variant          `json:"policies"`
-	Scenarios []scenarioDocument `json:"scenarios"`
-	Seeds     Seeds              `json:"seeds"`
-	Baseline  string             `json:"baseline"`
-	Loads     []*Point           `json:"loads,omitempty"`
-	Tuning    *Tuning            `json:"tuning,omitempty"`
-}
-
-type scenarioDocument struct {
-	Name string `json:"name"`
-	YAML string `json:"yaml"`
-}
-
 // line is a run as runs.jsonl has it.
 type line struct {
 	Policy   string       `json:"policy"`
@@ -61,67 +38,14 @@ type line struct {
 	Run      *metrics.Run `json:"run"`
 }
 
-func (p *Plan) document(version string) (*planDocument, error) {
-	doc := &planDocument{Schema: Schema, Wedge: version, Policies: p.Policies, Seeds: p.Seeds, Baseline: p.Policies[p.baseline()].Name, Loads: p.Loads, Tuning: p.Tuning}
-	for _, s := range p.Scenarios {
-		text, err := s.YAML()
-		if err != nil {
-			return nil, fmt.Errorf("compare: %w", err)
-		}
-		doc.Scenarios = append(doc.Scenarios, scenarioDocument{s.Name, string(text)})
-	}
-	return doc, nil
+// runLog is runs.jsonl. Runs are written in the order of their jobs, whichever ends first, so that the file is the
+// same bytes whatever the number of cores. A nil log takes everything and keeps nothing.
+type runLog struct {
+	file    *os.File
+	next    int      // job to be written next
+	waiting [][]byte // by job: lines that wait for an earlier one
+	written []bool   // by job
 }
-
-// ReadPlan reads the plan of a directory, or, if its search was cut off, the plan before that. Another
-// version's, and what is none, is an *[repro.InputError].
-func ReadPlan(dir, version string) (*Plan, error) {
-	name := PlanFile
-	if !exists(filepath.Join(dir, PlanFile)) && exists(filepath.Join(dir, TuneFile)) {
-		name = TuneFile
-	}
-	doc, err := readDocument(dir, name, version)
-	if err != nil {
-		return nil, err
-	}
-	p := &Plan{Policies: doc.Policies, Seeds: doc.Seeds, Baseline: doc.Baseline, Loads: doc.Loads, Tuning: doc.Tuning}
-	for _, d := range doc.Scenarios {
-		s, err := repro.Parse(filepath.Join(dir, name)+": scenario "+d.Name, []byte(d.YAML))
-		if err != nil {
-			return nil, err
-		}
-		p.Scenarios = append(p.Scenarios, s)
-	}
-	return p, p.Validate()
-}
-
-func readDocument(dir, name, version string) (*planDocument, error) {
-	path := filepath.Join(dir, name)
-	bad := func(format string, args ...any) error {
-		return &repro.InputError{Source: path, Msg: fmt.Sprintf(format, args...)}
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, bad("found no such file, want the directory of a comparison")
-	}
-	if err != nil {
-		return nil, bad("%v", err)
-	}
-	var doc planDocument
-	if err := json.Unmarshal(text, &doc); err != nil {
-		return nil, bad("found no plan in it: %v", err)
-	}
-	switch {
-	case doc.Schema != Schema:
-		return nil, bad("schema: found %q, want %q: it is of another version of wedge", doc.Schema, Schema)
-	case doc.Wedge != version:
-		return nil, bad("wedge: found version %q, but this is %q, whose runs may differ: compare anew", doc.Wedge, version)
-	}
-	return &doc, nil
-}
-
-// runLog is runs.jsonl. A nil log takes everything and keeps nothing.
-type runLog struct{ file *os.File }
 
 // openLog makes the directory with its plan, or, to resume, reads the runs that it has into runs.
 func openLog(p *Plan, o Options, runs []*metrics.Run) (*runLog, error) {
@@ -134,7 +58,7 @@ func openLog(p *Plan, o Options, runs []*metrics.Run) (*runLog, error) {
 		if err := create(o.Dir, PlanFile, doc); err != nil {
 			return nil, err
 		}
-		return newLog(path, 0)
+		return newLog(path, 0, runs)
 	}
 	found, err := readDocument(o.Dir, PlanFile, o.Version)
 	if err != nil {
@@ -147,30 +71,7 @@ func openLog(p *Plan, o Options, runs []*metrics.Run) (*runLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLog(path, whole)
-}
-
-// ID names the plan by what is in it: equal plans have equal names.
-func (p *Plan) ID(version string) (string, error) {
-	if err := p.Validate(); err != nil {
-		return "", err
-	}
-	doc, err := p.document(version)
-	if err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return "", fmt.Errorf("compare: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:4]), nil
-}
-
-func sameJSON(a, b any) (bool, error) {
-	x, err1 := json.Marshal(a)
-	y, err2 := json.Marshal(b)
-	return bytes.Equal(x, y), errors.Join(err1, err2)
+	return newLog(path, whole, runs)
 }
 
 // create makes the directory. One that has a plan already is not replaced: its runs may have taken long.
@@ -194,20 +95,25 @@ func create(dir, name string, doc *planDocument) error {
 	return errors.Join(err, f.Close())
 }
 
-// newLog opens the log to go on after its first whole bytes. What follows them is the torn end of a
-// line.
-func newLog(path string, whole int64) (*runLog, error) {
+// newLog opens the log to go on after its first whole bytes, which have the runs that are there. What
+// follows them is the torn end of a line.
+func newLog(path string, whole int64, runs []*metrics.Run) (*runLog, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, &repro.InputError{Source: path, Msg: err.Error()}
 	}
-	if err := f.Truncate(whole); err != nil {
+	err = f.Truncate(whole)
+	if err == nil {
+		_, err = f.Seek(whole, io.SeekStart)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("compare: %w", err), f.Close())
 	}
-	if _, err := f.Seek(whole, io.SeekStart); err != nil {
-		return nil, errors.Join(fmt.Errorf("compare: %w", err), f.Close())
+	l := &runLog{file: f, waiting: make([][]byte, len(runs)), written: make([]bool, len(runs))}
+	for job, run := range runs {
+		l.written[job] = run != nil
 	}
-	return &runLog{f}, nil
+	return l, nil
 }
 
 // readRuns reads the whole lines of a log into runs and returns how long they are. A last line without
@@ -248,25 +154,47 @@ func readRuns(path string, p *Plan, runs []*metrics.Run) (whole int64, err error
 	}
 }
 
-// append adds a run. It is with the system when append returns, so that a crash loses one line at most.
+// append adds a run, once all before it are there. A crash loses those that wait, and the end of a line at
+// most.
 func (l *runLog) append(p *Plan, job int, run *metrics.Run) error {
 	if l == nil {
 		return nil
 	}
 	k := p.at(job)
 	text, err := json.Marshal(line{p.Policies[k.policy].Name, p.Scenarios[k.scenario].Name, p.Seeds.From + uint64(k.seed), run})
-	if err == nil {
-		_, err = l.file.Write(append(text, '\n'))
-	}
 	if err != nil {
 		return fmt.Errorf("compare: %s: %w", RunsFile, err)
+	}
+	l.waiting[job] = append(text, '\n')
+	for l.next < len(l.waiting) && (l.written[l.next] || l.waiting[l.next] != nil) {
+		if err := l.write(l.next); err != nil {
+			return err
+		}
+		l.next++
 	}
 	return nil
 }
 
+// write writes the line of a job, if it waits.
+func (l *runLog) write(job int) error {
+	if l.waiting[job] == nil {
+		return nil
+	}
+	if _, err := l.file.Write(l.waiting[job]); err != nil {
+		return fmt.Errorf("compare: %s: %w", RunsFile, err)
+	}
+	l.waiting[job], l.written[job] = nil, true
+	return nil
+}
+
+// close writes what still waits for a run that will not come.
 func (l *runLog) close() error {
 	if l == nil {
 		return nil
 	}
-	return l.file.Close()
+	var failed error
+	for job := range l.waiting {
+		failed = errors.Join(failed, l.write(job))
+	}
+	return errors.Join(failed, l.file.Close())
 }

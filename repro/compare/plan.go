@@ -160,6 +160,15 @@ func (p *Plan) job(k key) int {
 	return (k.seed*len(p.Scenarios)+k.scenario)*len(p.Policies) + k.policy
 }
 
+// Scenario is the scenario of a run, by where policy, scenario and seed stand in the plan.
+func (p *Plan) Scenario(policy, scenario, seed int) (*repro.Scenario, error) {
+	run, err := p.Policies[policy].of(p.Scenarios[scenario])
+	if err == nil {
+		run.Seed = p.Seeds.From + uint64(seed)
+	}
+	return run, err
+}
+
 // of is a scenario under the policy. The two share what neither changes.
 func (v *Variant) of(s *repro.Scenario) (*repro.Scenario, error) {
 	run := *s
