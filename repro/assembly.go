@@ -127,7 +127,11 @@ func (a *assembly) buildServers(ctx context.Context) error {
 		logs.Router = a.routerLog
 	}
 	model := serving.Model{Output: agents.Outputs(a.w, &a.s.Workflow, a.tasks)}
-	stack, err := serving.New(a.w, a.s.Servers, model, a.faults, logs)
+	cfg := a.s.Servers
+	if a.o.NoVerdict {
+		cfg.Gauges.Exact = true // nobody reads them: nothing need be kept of what they showed
+	}
+	stack, err := serving.New(a.w, cfg, model, a.faults, logs)
 	if err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}

@@ -21,6 +21,7 @@ type agent struct {
 	since sim.Instant
 	tool  string
 
+	latest    int         // stretch of progress of its task, one more than its place; 0: none so far
 	heldSince sim.Instant // since when it holds a slot between calls; sim.Never: it does not
 }
 
@@ -62,7 +63,7 @@ func (b *agentBook) AgentStarted(s *agents.State) {
 func (m *Meter) taskStarted(now sim.Instant) {
 	t := &m.tasks
 	if t.open == 0 { // a pause in which there is nothing to do is no stall
-		m.progress.add(stretch{t.idleSince, now, everybody})
+		m.idled(now)
 	}
 	t.started++
 	t.open++
@@ -84,7 +85,7 @@ func (m *Meter) leave(a *agent, now sim.Instant) {
 	switch {
 	case a.stage == pacer.StageThink, a.stage == pacer.StageTool && a.tool != agents.ToolSubAgent:
 		if now > a.since {
-			m.progress.add(stretch{a.since, now, a.task.index})
+			m.progressed(a, a.since, now)
 		}
 	}
 	if m.sampler != nil && (a.stage == pacer.StageThink || a.stage == pacer.StageTool) {
@@ -101,7 +102,7 @@ func (b *agentBook) StepDone(s *agents.State) {
 	}
 	if a := m.agent(s.Name); a != nil {
 		now := m.w.Now()
-		m.progress.add(stretch{now, now, a.task.index})
+		m.progressed(a, now, now)
 	}
 }
 
@@ -133,7 +134,7 @@ func (m *Meter) taskEnded(a *agent, now sim.Instant, well bool) {
 		t.idleSince = now
 	}
 	t.lastEnd = now
-	m.progress.add(stretch{now, now, a.index})
+	m.progressed(a, now, now)
 	took := float32(now.Sub(a.started).Seconds())
 	if !well {
 		t.failed++
@@ -144,6 +145,16 @@ func (m *Meter) taskEnded(a *agent, now sim.Instant, well bool) {
 	a.well = true
 	t.tokens += a.tokens
 	m.raw.TaskS = append(m.raw.TaskS, took)
+}
+
+// progressed takes in that there was progress of an agent's task.
+func (m *Meter) progressed(a *agent, from, to sim.Instant) {
+	m.progress.add(stretch{from, to, a.task.index}, &a.task.latest)
+}
+
+// idled takes in that there was no task until now.
+func (m *Meter) idled(now sim.Instant) {
+	m.progress.add(stretch{m.tasks.idleSince, now, everybody}, new(int))
 }
 
 // giveBack ends the time in which an agent keeps a slot between two calls.

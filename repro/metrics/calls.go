@@ -163,7 +163,7 @@ func (m *Meter) givesBackBefore(s pacer.Stage) bool {
 func (m *Meter) streamed(c *call, s *pacer.CallState, now sim.Instant) {
 	last := max(s.FirstToken, s.LastToken)
 	if c.agent != nil {
-		m.progress.add(stretch{s.FirstToken, last, c.agent.task.index})
+		m.progressed(c.agent, s.FirstToken, last)
 	}
 	silence := now.Sub(last)
 	m.gapMax = max(m.gapMax, silence)

@@ -134,7 +134,7 @@ func (m *Meter) finishAttempts(r *Run, now sim.Instant) {
 
 func (m *Meter) finishStalls(r *Run, now sim.Instant) {
 	if m.tasks.open == 0 {
-		m.progress.add(stretch{m.tasks.idleSince, now, everybody})
+		m.idled(now)
 	}
 	each := make([]silence, len(m.agents))
 	for i, a := range m.agents {

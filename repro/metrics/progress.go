@@ -20,7 +20,18 @@ const everybody = -1
 // progress are the stretches of a run, by and large in the order of their ends.
 type progress struct{ all []stretch }
 
-func (p *progress) add(s stretch) { p.all = append(p.all, s) }
+// add takes in a stretch. latest is one more than the place of the latest of the same task, or 0: what
+// goes on where that has ended is one with it, so that there are no more of them than silences.
+func (p *progress) add(s stretch, latest *int) {
+	if *latest > 0 {
+		if l := &p.all[*latest-1]; s.from >= l.from && s.from <= l.to {
+			l.to = max(l.to, s.to)
+			return
+		}
+	}
+	p.all = append(p.all, s)
+	*latest = len(p.all)
+}
 
 // silence is what was found between stretches.
 type silence struct {

@@ -83,6 +83,9 @@ func (w *Worker) Published(rank int) (Load, sim.Instant) {
 
 // note brings the gauges up to the latest moment at which the rank has done so.
 func (r *rank) note() {
+	if r.unseen {
+		return
+	}
 	for r.e.now >= r.shown.nextAt {
 		r.noteSteps()
 	}
@@ -120,6 +123,9 @@ func (r *rank) noteSteps() {
 func (r *rank) scheduleReport() {
 	s := &r.shown
 	s.nextAt = sim.Never
+	if r.unseen {
+		return
+	}
 	if every := int64(r.e.cfg.Gauges.EverySteps); every > 0 && r.batch.size > 0 {
 		s.nextAt = r.batch.endOf(s.nextSteps)
 	}
@@ -130,6 +136,9 @@ func (r *rank) scheduleReport() {
 
 // showChunk shows how things are when a chunk has been computed.
 func (r *rank) showChunk(shares, tokens int) {
+	if r.unseen {
+		return
+	}
 	steps, _ := r.batch.at(r.e.now)
 	r.show(r.e.now, steps)
 	if !r.w.frozen {

@@ -52,6 +52,7 @@ type rank struct {
 
 	counts counts
 	shown  shown
+	unseen bool // gauges are those of the present, and there is no log: nobody sees what has been shown
 }
 
 // counts are what a rank has counted since the start.
@@ -62,6 +63,7 @@ type counts struct {
 
 func newRank(w *Worker, index int) *rank {
 	r := &rank{w: w, e: w.e, index: index, batchAt: sim.Never}
+	r.unseen = w.e.cfg.Gauges.Exact && w.out == nil
 	r.batch.setSpeed(&w.e.cfg.Decode, 1)
 	r.chunk.node = node{act: actChunk, rank: r}
 	r.chunk.startNode = node{act: actChunkStart, rank: r}
