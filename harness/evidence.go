@@ -43,7 +43,7 @@ type Setup struct {
 	Workers        int           `json:"workers"`
 	Slots          int           `json:"slots"`                // of the pacer; 0: no limit
 	ConnectionsMax int           `json:"connections_max"`      // per host; 0: no limit
-	Hold           string        `json:"hold"`                 // how long a slot is held: "stream", "start", "agent"
+	Hold           string        `json:"hold"`                 // how long a slot is held: "stream", "start", "first_token", "agent"
 	StallAfter     time.Duration `json:"stall_after_ns"`       // watchdog
 	Captures       []int         `json:"captures"`             // watchdog: multiples of StallAfter; empty: not known
 	ConnectLimit   time.Duration `json:"connect_limit_ns"`     // policy; 0: off

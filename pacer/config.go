@@ -9,7 +9,11 @@ import (
 	"example.com/wedge/pacer/queue"
 )
 
-// Hold says how long a call holds its slot.
+// Hold says how long a call holds its slot. When a slot is held is an axis with six points: not at all
+// (Slots: 0, and a rate); until the server has begun, by its headers or by its first output; until the
+// body has ended; through the wait for another attempt (HoldInBackoff); through all that an agent does
+// between its calls; and by the server alone, which works on for a client that has left. The last is not
+// the client's to choose: it shows when servers have more in flight than clients have slots out.
 type Hold string
 
 // The ways to hold a slot.
@@ -36,10 +40,10 @@ type Config struct {
 	HoldInBackoff bool `json:"hold_in_backoff" yaml:"hold_in_backoff"`
 	// Limit moves the number of slots by what calls take. Off by default: there are Slots then, and with
 	// it that number has no say.
-	Limit concurrency.Config `json:"limit,omitzero" yaml:"limit"`
+	Limit concurrency.Config `json:"limit,omitzero" yaml:"limit,omitzero"`
 	// Queue says who of those that wait for a slot comes next, and who is turned away with a *ShedError.
 	// By default nobody is, and it is first come first served.
-	Queue queue.Config `json:"queue,omitzero" yaml:"queue"`
+	Queue queue.Config `json:"queue,omitzero" yaml:"queue,omitzero"`
 
 	// RequestsPerSecond bounds the attempts. 0: no bound.
 	RequestsPerSecond float64 `json:"requests_per_second" yaml:"requests_per_second"`
@@ -123,6 +127,14 @@ func inRange(name string, n, most int, zero string) error {
 		return fmt.Errorf("%s: %d, want %s or a number up to %d", name, n, zero, most)
 	}
 	return nil
+}
+
+// SlotsMax returns the most calls that may ever hold a slot at once; 0: any number.
+func (c Config) SlotsMax() int {
+	if c.Limit.Rule == "" {
+		return c.Slots
+	}
+	return c.Limit.WithDefaults(c.Slots).Max
 }
 
 // requestBurst is RequestBurst with its zero value spelled out.

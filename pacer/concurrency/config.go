@@ -42,46 +42,46 @@ const (
 // does not have is refused.
 type Config struct {
 	// Rule is one of [Rules]. Empty: off.
-	Rule string `json:"rule,omitempty" yaml:"rule"`
+	Rule string `json:"rule,omitempty" yaml:"rule,omitzero"`
 	// Signal is what the rule takes for a round-trip time. Empty: latency.
-	Signal string `json:"signal,omitempty" yaml:"signal"`
+	Signal string `json:"signal,omitempty" yaml:"signal,omitzero"`
 	// Initial, Min and Max are the limit at the start and its bounds, in calls. Defaults: 20, 20, 200 of
 	// aimd and gradient2; 20, 1, 1000 of vegas; 50, 1, 1000 of gradient; 20, 1, 200 of failsafe. Static
 	// has Initial only, whose 0 stands for the number of slots.
-	Initial int `json:"initial,omitempty" yaml:"initial"`
-	Min     int `json:"min,omitempty" yaml:"min"`
-	Max     int `json:"max,omitempty" yaml:"max"`
+	Initial int `json:"initial,omitempty" yaml:"initial,omitzero"`
+	Min     int `json:"min,omitempty" yaml:"min,omitzero"`
+	Max     int `json:"max,omitempty" yaml:"max,omitzero"`
 	// Drops says what a drop means. Empty: what it means to the rule's library, which is shrink for aimd,
 	// vegas and gradient, record for gradient2, and ignore for failsafe.
-	Drops string `json:"drops,omitempty" yaml:"drops"`
+	Drops string `json:"drops,omitempty" yaml:"drops,omitzero"`
 
 	// BackoffRatio is by what a drop multiplies the limit. Default 0.9. Not of vegas, which takes off
 	// log10 of the limit.
-	BackoffRatio float64 `json:"backoff_ratio,omitempty" yaml:"backoff_ratio"`
+	BackoffRatio float64 `json:"backoff_ratio,omitempty" yaml:"backoff_ratio,omitzero"`
 	// Timeout is the round-trip time from which a sample of aimd counts as a drop. Default 5 s.
-	Timeout time.Duration `json:"timeout_ns,omitempty" yaml:"timeout"`
+	Timeout time.Duration `json:"timeout_ns,omitempty" yaml:"timeout,omitzero"`
 	// Smoothing is the weight of a new limit against the old one, above 0 and up to 1. Defaults: 1 of
 	// vegas, 0.2 of gradient and gradient2.
-	Smoothing float64 `json:"smoothing,omitempty" yaml:"smoothing"`
+	Smoothing float64 `json:"smoothing,omitempty" yaml:"smoothing,omitzero"`
 	// Tolerance is how many times its base the round-trip time may be before the limit of gradient and
 	// gradient2 is lowered. Defaults 2 and 1.5.
-	Tolerance float64 `json:"tolerance,omitempty" yaml:"tolerance"`
+	Tolerance float64 `json:"tolerance,omitempty" yaml:"tolerance,omitzero"`
 	// QueueSize is by how many calls gradient2 lets the limit grow at a time. Default 4. Of gradient it is
 	// the least; there the square root of the limit counts if it is more.
-	QueueSize int `json:"queue_size,omitempty" yaml:"queue_size"`
+	QueueSize int `json:"queue_size,omitempty" yaml:"queue_size,omitzero"`
 	// LongWindow is over how many samples gradient2 averages the base. Default 600.
-	LongWindow int `json:"long_window,omitempty" yaml:"long_window"`
+	LongWindow int `json:"long_window,omitempty" yaml:"long_window,omitzero"`
 	// ProbeInterval is after how many samples gradient measures its base anew: this many to twice as
 	// many. Default 1000.
-	ProbeInterval int `json:"probe_interval,omitempty" yaml:"probe_interval"`
+	ProbeInterval int `json:"probe_interval,omitempty" yaml:"probe_interval,omitzero"`
 	// ProbeMultiplier is after how many times its limit in samples vegas measures its base anew: half to
 	// all of it. Default 30.
-	ProbeMultiplier int `json:"probe_multiplier,omitempty" yaml:"probe_multiplier"`
+	ProbeMultiplier int `json:"probe_multiplier,omitempty" yaml:"probe_multiplier,omitzero"`
 
 	// Window gathers samples before the rule sees one. Off by default; failsafe has one of its own.
-	Window Window `json:"window,omitzero" yaml:"window"`
+	Window Window `json:"window,omitzero" yaml:"window,omitzero"`
 	// Adaptive is what only failsafe has.
-	Adaptive Adaptive `json:"adaptive,omitzero" yaml:"adaptive"`
+	Adaptive Adaptive `json:"adaptive,omitzero" yaml:"adaptive,omitzero"`
 }
 
 // Window is Netflix's WindowedLimit: the rule is told the mean of a window's samples, the most
@@ -90,11 +90,11 @@ type Config struct {
 type Window struct {
 	// Samples is the least number of samples. 0: no window. The library's default is 10, that of its Go
 	// port 100.
-	Samples int `json:"samples,omitempty" yaml:"samples"`
+	Samples int `json:"samples,omitempty" yaml:"samples,omitzero"`
 	// Min and Max bound the length of a window, which is twice the shortest round-trip time in the one
 	// before. Default 1 s each.
-	Min time.Duration `json:"min_ns,omitempty" yaml:"min"`
-	Max time.Duration `json:"max_ns,omitempty" yaml:"max"`
+	Min time.Duration `json:"min_ns,omitempty" yaml:"min,omitzero"`
+	Max time.Duration `json:"max_ns,omitempty" yaml:"max,omitzero"`
 }
 
 // Adaptive is what failsafe-go's adaptive limiter can be told.
@@ -102,18 +102,18 @@ type Adaptive struct {
 	// RecentMin, RecentMax and RecentSamples say when the limit is looked at: once a window is twice as
 	// old as its shortest round-trip time, within these bounds, and has that many samples. Defaults 1 s,
 	// 30 s, 50.
-	RecentMin     time.Duration `json:"recent_min_ns,omitempty" yaml:"recent_min"`
-	RecentMax     time.Duration `json:"recent_max_ns,omitempty" yaml:"recent_max"`
-	RecentSamples int           `json:"recent_samples,omitempty" yaml:"recent_samples"`
+	RecentMin     time.Duration `json:"recent_min_ns,omitempty" yaml:"recent_min,omitzero"`
+	RecentMax     time.Duration `json:"recent_max_ns,omitempty" yaml:"recent_max,omitzero"`
+	RecentSamples int           `json:"recent_samples,omitempty" yaml:"recent_samples,omitzero"`
 	// RecentQuantile is which round-trip time of a window stands for it. Default 0.9.
-	RecentQuantile float64 `json:"recent_quantile,omitempty" yaml:"recent_quantile"`
+	RecentQuantile float64 `json:"recent_quantile,omitempty" yaml:"recent_quantile,omitzero"`
 	// BaselineWindow is over how many windows the base is averaged. Default 10.
-	BaselineWindow int `json:"baseline_window,omitempty" yaml:"baseline_window"`
+	BaselineWindow int `json:"baseline_window,omitempty" yaml:"baseline_window,omitzero"`
 	// CorrelationWindow is over how many windows throughput and round-trip times are compared with calls
 	// in flight. Default 50.
-	CorrelationWindow int `json:"correlation_window,omitempty" yaml:"correlation_window"`
+	CorrelationWindow int `json:"correlation_window,omitempty" yaml:"correlation_window,omitzero"`
 	// InflightFactor bounds the limit: at most this many times the most calls in flight. Default 5.
-	InflightFactor float64 `json:"inflight_factor,omitempty" yaml:"inflight_factor"`
+	InflightFactor float64 `json:"inflight_factor,omitempty" yaml:"inflight_factor,omitzero"`
 }
 
 // Rules returns the names of all rules.

@@ -36,33 +36,33 @@ const (
 // let in, and who is turned away. The zero value is off: first come first served, without a bound.
 type Config struct {
 	// Order is one of [Orders]. Empty: fifo.
-	Order string `json:"order,omitempty" yaml:"order"`
+	Order string `json:"order,omitempty" yaml:"order,omitzero"`
 	// LIFOAbove is while how many wait adaptive_lifo is still first come first served. Of adaptive_lifo
 	// only.
-	LIFOAbove int `json:"lifo_above,omitempty" yaml:"lifo_above"`
+	LIFOAbove int `json:"lifo_above,omitempty" yaml:"lifo_above,omitzero"`
 	// Max is how many may wait; whoever comes when as many do is turned away. 0: no bound. The values of
 	// libraries: 100 in Netflix' LIFO limiter and in SGLang's gateway.
-	Max int `json:"max,omitempty" yaml:"max"`
+	Max int `json:"max,omitempty" yaml:"max,omitzero"`
 	// RejectFrom and RejectTo are failsafe-go's queueing limiter: once more than RejectFrom times the
 	// limit wait, whoever comes is turned away with a chance that grows to 1 at RejectTo times the limit.
 	// 0: off. The library's values are 2 and 3.
-	RejectFrom float64 `json:"reject_from,omitempty" yaml:"reject_from"`
-	RejectTo   float64 `json:"reject_to,omitempty" yaml:"reject_to"`
+	RejectFrom float64 `json:"reject_from,omitempty" yaml:"reject_from,omitzero"`
+	RejectTo   float64 `json:"reject_to,omitempty" yaml:"reject_to,omitzero"`
 	// Wait is how long anybody may wait before being turned away. 0: no bound. The values of libraries:
 	// 1 s in Netflix' LIFO limiter, 60 s in SGLang's gateway.
-	Wait time.Duration `json:"wait_ns,omitempty" yaml:"wait"`
+	Wait time.Duration `json:"wait_ns,omitempty" yaml:"wait,omitzero"`
 	// CoDel is CoDelServer or CoDelRFC8289. Empty: off.
-	CoDel string `json:"codel,omitempty" yaml:"codel"`
+	CoDel string `json:"codel,omitempty" yaml:"codel,omitzero"`
 	// Target and Interval are those of CoDel. 0 stands for the published values, 5 ms and 100 ms, which
 	// are far too short for language models: a tenth of a normal time to the first token, and all of it,
 	// are a start there.
-	Target   time.Duration `json:"target_ns,omitempty" yaml:"target"`
-	Interval time.Duration `json:"interval_ns,omitempty" yaml:"interval"`
+	Target   time.Duration `json:"target_ns,omitempty" yaml:"target,omitzero"`
+	Interval time.Duration `json:"interval_ns,omitempty" yaml:"interval,omitzero"`
 	// DropDead turns away, when its turn comes, whoever cannot meet its deadline any more: less than Need
 	// is left. Who has no deadline is never dead.
-	DropDead bool `json:"drop_dead,omitempty" yaml:"drop_dead"`
+	DropDead bool `json:"drop_dead,omitempty" yaml:"drop_dead,omitzero"`
 	// Need is the least time that a call needs once it has its slot. 0: none. Of DropDead only.
-	Need time.Duration `json:"need_ns,omitempty" yaml:"need"`
+	Need time.Duration `json:"need_ns,omitempty" yaml:"need,omitzero"`
 }
 
 // Orders returns the names of all orders.
