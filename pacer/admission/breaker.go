@@ -32,7 +32,7 @@ type Breaker struct {
 
 	failures  int     // in a row, when closed
 	n         buckets // a: attempts, b: failures, when closed
-	places    int     // left for probes, when half-open
+	places    int     // left for probes, when half-open; of no account with AllProbes
 	succeeded int     // probes
 	failed    int     // probes
 }
@@ -64,7 +64,7 @@ func (b *Breaker) Allow(now sim.Instant, retry bool) (Ticket, bool) {
 		return Ticket{b.generation}, true
 	case b.c.RetryOnly && retry:
 		return Ticket{}, false
-	case b.state == HalfOpen && b.places > 0:
+	case b.state == HalfOpen && (b.places > 0 || b.c.AllProbes):
 		b.places--
 		return Ticket{b.generation}, true
 	default:
@@ -152,7 +152,7 @@ func (b *Breaker) probed(now sim.Instant, ok bool) {
 	switch {
 	case b.succeeded >= b.c.ProbeSuccesses:
 		b.enter(now, Closed)
-	case b.failed > b.c.Probes-b.c.ProbeSuccesses:
+	case b.failed > max(0, b.c.Probes-b.c.ProbeSuccesses):
 		b.enter(now, Open)
 	}
 }

@@ -112,6 +112,23 @@ var breakerTimelines = []struct {
 		},
 	},
 	{
+		// Its three successes may be of any time, and its agents come back all at once.
+		name: "as SGLang's gateway",
+		c: admission.BreakerConfig{
+			Rule: admission.BreakerConsecutive, FailureThreshold: 2, Delay: 60 * s, AllProbes: true, ProbeSuccesses: 3, LateCounts: true,
+		},
+		steps: []step{
+			{0, "send a b c", "sent sent sent closed"},
+			{1 * s, "fail a b", "open"},
+			{61 * s, "send d e f g h i", "sent sent sent sent sent sent half_open"},
+			{62 * s, "ok d e", "half_open"},
+			{63 * s, "fail f", "open"}, // the first that fails
+			{64 * s, "ok g", "open"},
+			{123 * s, "send j", "sent half_open"},
+			{124 * s, "ok h i c", "closed"}, // none of them was sent half-open
+		},
+	},
+	{
 		name: "retries only",
 		c:    admission.BreakerConfig{Rule: admission.BreakerConsecutive, FailureThreshold: 2, Delay: 60 * s, RetryOnly: true},
 		steps: []step{

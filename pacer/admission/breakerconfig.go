@@ -57,7 +57,11 @@ type BreakerConfig struct {
 	Delay time.Duration `json:"delay_ns,omitempty" yaml:"delay,omitempty"`
 	// Probes is how many attempts are let through half-open. 0 means 1.
 	Probes int `json:"probes,omitempty" yaml:"probes,omitempty"`
-	// ProbeSuccesses is how many of them must go well. 0 means all.
+	// AllProbes lets every attempt through half-open, and opens again at the first that fails: with
+	// 10 failures, 60 s, 3 successes and LateCounts that is the breaker of SGLang's gateway (a trap:
+	// all agents come back at once). Probes is then 0.
+	AllProbes bool `json:"all_probes,omitempty" yaml:"all_probes,omitempty"`
+	// ProbeSuccesses is how many of them must go well. 0 means all of Probes, or 1 with AllProbes.
 	ProbeSuccesses int `json:"probe_successes,omitempty" yaml:"probe_successes,omitempty"`
 	// JudgeBy says when an attempt counts. Empty means end.
 	JudgeBy JudgeBy `json:"judge_by,omitempty" yaml:"judge_by,omitempty"`
@@ -93,7 +97,7 @@ func (c *BreakerConfig) params() []param {
 		count("failure_execution_threshold", rate, &c.FailureExecutionThreshold, 10, many),
 		span("failure_thresholding_period", rate, &c.FailureThresholdingPeriod, time.Minute),
 		span("delay", on, &c.Delay, time.Minute),
-		count("probes", on, &c.Probes, 1, many),
+		count("probes", on && !c.AllProbes, &c.Probes, 1, many),
 		count("probe_successes", on, &c.ProbeSuccesses, max(1, c.Probes), many),
 	}
 }
@@ -103,6 +107,9 @@ func (c *BreakerConfig) params() []param {
 func (c BreakerConfig) Validate() error {
 	if rules := append(BreakerRules(), ""); !slices.Contains(rules, c.Rule) {
 		return fmt.Errorf("rule: found %q, want none or one of %s", c.Rule, names(BreakerRules()))
+	}
+	if c.AllProbes && c.Probes != 0 {
+		return fmt.Errorf("probes: found %d, want none with all_probes", c.Probes)
 	}
 	if err := check(c.params(), string(c.Rule)); err != nil {
 		return err
@@ -116,8 +123,11 @@ func (c BreakerConfig) Validate() error {
 	default:
 		return fmt.Errorf("judge_by: found %q, want %s or %s", c.JudgeBy, JudgeByEnd, JudgeByFirstToken)
 	}
-	if full := c.WithDefaults(); full.ProbeSuccesses > full.Probes {
+	if full := c.WithDefaults(); !c.AllProbes && full.ProbeSuccesses > full.Probes {
 		return fmt.Errorf("probe_successes: found %d, want at most probes, which is %d", full.ProbeSuccesses, full.Probes)
+	}
+	if err := unset("all_probes", c.AllProbes, !c.Off(), string(c.Rule)); err != nil {
+		return err
 	}
 	if err := unset("retry_only", c.RetryOnly, !c.Off(), string(c.Rule)); err != nil {
 		return err

@@ -49,6 +49,9 @@ func TestBadConfigs(t *testing.T) {
 		{"breaker: {rule: rate, failure_threshold: 3}", "failure_threshold: found 3, want none with rule rate, which does not read it"},
 		{"breaker: {rule: rate, probes: 2, probe_successes: 3}", "probe_successes: found 3, want at most probes, which is 2"},
 		{"breaker: {rule: rate, probe_successes: 3}", "probe_successes: found 3, want at most probes, which is 1"},
+		{"breaker: {rule: rate, all_probes: true, probes: 3}", "probes: found 3, want none with all_probes"},
+		{"breaker: {all_probes: true}", `all_probes: found true, want false with rule "", which does not read it`},
+		{"breaker: {late_counts: true}", `late_counts: found true, want false with rule "", which does not read it`},
 		{"breaker: {rule: rate, judge_by: start}", `judge_by: found "start", want end or first_token`},
 		{"breaker: {judge_by: end}", `judge_by: found "end", want none without a rule`},
 		{"breaker: {retry_only: true}", `retry_only: found true, want false with rule "", which does not read it`},
@@ -121,6 +124,10 @@ func TestDefaults(t *testing.T) {
 	breaker := admission.BreakerConfig{Rule: admission.BreakerConsecutive, Probes: 4}.WithDefaults()
 	if breaker.FailureThreshold != 6 || breaker.ProbeSuccesses != 4 || breaker.Delay != time.Minute {
 		t.Errorf("%+v", breaker)
+	}
+	breaker = admission.BreakerConfig{Rule: admission.BreakerRate, AllProbes: true, ProbeSuccesses: 3}
+	if err := breaker.Validate(); err != nil || breaker.WithDefaults().Probes != 0 {
+		t.Errorf("%+v: %v", breaker.WithDefaults(), err)
 	}
 	if !(admission.BudgetConfig{}).Off() || !(admission.ThrottleConfig{}).Off() || !(admission.BreakerConfig{}).Off() {
 		t.Error("the zero value is not off")
