@@ -196,7 +196,7 @@ func (a *assembly) buildWorkspace() error {
 func (a *assembly) fleetOptions() harness.Options {
 	s := a.s
 	setup := harness.Setup{
-		Slots: s.Pacer.Slots, ConnectionsMax: s.Pacer.ConnectionsMax, Hold: string(s.Pacer.Hold),
+		Slots: s.Pacer.SlotsMax(), ConnectionsMax: s.Pacer.ConnectionsMax, Hold: string(s.Pacer.Hold),
 		ConnectLimit: s.Policy.Connect, HeaderLimit: s.Policy.ResponseHeader, FirstLimit: s.Policy.FirstToken,
 		IdleLimit: s.Policy.Idle, TotalLimit: s.Policy.Total, AttemptsMax: s.Policy.MaxAttempts,
 		SimulatedModel: a.stack != nil, Servers: "in memory",
