@@ -82,8 +82,15 @@ type Totals struct {
 	// Of Attempts503, by their message: the request queue is full, or there is no worker to send it to.
 	Attempts503Full    int `json:"attempts_503_full,omitempty"`
 	Attempts503Workers int `json:"attempts_503_workers,omitempty"`
-	CallsRefused       int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
-	Backoffs           int `json:"backoffs"`      // waits before another attempt, begun
+	// Of Attempts: those that joined another one that was slow, and those that lost against one.
+	Hedges       int `json:"hedges,omitempty"`
+	AttemptsLost int `json:"attempts_lost,omitempty"`
+	// Not of Attempts, since they were never sent: turned away by the policy's throttle or breaker, or
+	// by the queue for slots.
+	AttemptsRejected int `json:"attempts_rejected,omitempty"`
+	AttemptsShed     int `json:"attempts_shed,omitempty"`
+	CallsRefused     int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
+	Backoffs         int `json:"backoffs"`      // waits before another attempt, begun
 	// BackoffWait is how long these waits are together.
 	BackoffWait time.Duration `json:"backoff_wait_ns"`
 	RetryAfters int           `json:"retry_afters"` // of AttemptsStatus: those that said how long to wait
@@ -100,6 +107,8 @@ type Totals struct {
 	TimeoutsFirst   int `json:"timeouts_first_token,omitempty"`
 	TimeoutsIdle    int `json:"timeouts_idle,omitempty"`
 	TimeoutsTotal   int `json:"timeouts_total,omitempty"`
+	TimeoutsWork    int `json:"timeouts_work,omitempty"`
+	TimeoutsCall    int `json:"timeouts_call_total,omitempty"` // the time of the whole call was over
 	// Answered counts the attempts that have had their response headers, HeadersWait is how long these
 	// took together, and HeadersWaitMax the longest of them, in a window that of the whole run.
 	Answered       int           `json:"answered"`
