@@ -17,7 +17,7 @@ import (
 func newPolicy() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "List and explain policies of timeouts and retries: those of SDKs, frameworks and proxies, and wedge's own",
+		Short: "Say what timeouts and retries clients, frameworks and proxies have, and what they do to a call",
 		Long: `policy knows what clients, frameworks and proxies do when nobody changes their settings, each as a policy with its
 source, and some policies of wedge's own. Any of them can stand in a scenario file, as policy: {preset: NAME}, with other fields
 of the policy beside it, or be set with --set policy.preset=NAME.`,

@@ -83,16 +83,17 @@ func (p *page) parameters(x *explanation) {
 		if f.Default {
 			meaning += " (default)"
 		}
-		const wide = 18
-		if len(f.Value) <= wide {
-			p.line("  %-24s%-20s%s", f.Name, plainText(f.Value), meaning)
+		const wide = 12
+		value := plainText(f.Value)
+		if len(value) <= wide {
+			p.entry(fmt.Sprintf("%-24s%-*s", f.Name, wide, value), meaning)
 			continue
 		}
-		p.line("  %-24s%-20s%s", f.Name, "", meaning)
-		p.b.WriteString(p.wrap(strings.Repeat(" ", 26), plainText(f.Value)))
+		p.entry(fmt.Sprintf("%-24s%-*s", f.Name, wide, ""), meaning)
+		p.b.WriteString(p.wrap(strings.Repeat(" ", 26), value))
 	}
 	for _, set := range x.Set {
-		p.line("  %-44s%s", plainText(set), "setting of the pacer")
+		p.b.WriteString(p.wrap("  ", plainText(set)+", set with the policy"))
 	}
 	p.b.WriteString(p.wrap("  ", "off: "+strings.Join(x.Off, ", ")))
 }

@@ -19,7 +19,7 @@ func (p *page) play(x *play) {
 		const most = 3
 		if e.Attempt > most && e.Attempt < last && last > most+1 {
 			if shown++; shown == 1 {
-				p.line("  %10s  … attempts %d to %d go the same way", "", most+1, last-1)
+				p.line("  %10s  … attempts %d to %d are left out here, --json has them", "", most+1, last-1)
 			}
 			continue
 		}
@@ -28,7 +28,7 @@ func (p *page) play(x *play) {
 			i++
 			line += ": " + eventText(&x.Events[i])
 		}
-		p.line("  %10s  %s", instant(e.AtS), line)
+		p.entry(fmt.Sprintf("%10s", instant(e.AtS)), line)
 	}
 	if n := len(x.Events); n > 0 && x.Events[n-1].AtS < x.EndedAtS {
 		p.line("  %10s  the call ends", instant(x.EndedAtS))

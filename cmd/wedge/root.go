@@ -29,6 +29,11 @@ the hangs that such harnesses show, and says where every request is and why noth
   wedge exec --scenario silent-stream -- ./my-harness
                                       run your own harness against the simulated servers
 
+Of timeouts and retries:
+
+  wedge policy list                   what clients, frameworks and proxies have when nobody changes it
+  wedge policy explain openai-go-3    what that does to a call of minutes, instant by instant
+
 Of a system that hangs now:
 
   wedge dump localhost:6060           who waits for whom in a Go program with net/http/pprof, or in a dump of it
