@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -95,7 +95,7 @@ func (f *compareFlags) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+keptText(o.Dir))
 	}
 	if runs != nil {
-		if err := f.report(cmd.OutOrStdout(), runs, o.Dir, interrupted); err != nil {
+		if err := f.report(cmd, runs, o.Dir, interrupted); err != nil {
 			return &exitError{code: exitFailed, err: err}
 		}
 	}
@@ -149,13 +149,20 @@ func compareProgress(p *compare.Progress) string {
 
 // report prints the results and writes them beside the runs. Those of an interrupted comparison are
 // printed only, so that the directory says that it is not finished.
-func (f *compareFlags) report(w io.Writer, runs *compare.Runs, dir string, interrupted bool) error {
+func (f *compareFlags) report(cmd *cobra.Command, runs *compare.Runs, dir string, interrupted bool) error {
 	results := compare.Analyse(runs)
+	files := ""
 	if dir != "" && !interrupted {
-		if err := compare.WriteResults(dir, results); err != nil {
+		command := fmt.Sprintf("wedge compare --resume %s", quote(dir))
+		if err := compare.WriteReport(cmd.Context(), dir, command, runs, results); err != nil {
 			return err
 		}
+		if err := compare.WriteResults(dir, results); err != nil { // last, as it says that all is there
+			return err
+		}
+		files = filepath.Join(dir, compare.ReportFile) + ", " + strings.Join([]string{compare.ResultsFile, compare.TableFile, compare.RunsFile}, ", ")
 	}
+	w := cmd.OutOrStdout()
 	switch {
 	case f.json:
 		text, err := json.MarshalIndent(results, "", "  ")
@@ -171,10 +178,6 @@ func (f *compareFlags) report(w io.Writer, runs *compare.Runs, dir string, inter
 		}
 		_, err = w.Write(text)
 		return err
-	}
-	files := ""
-	if dir != "" && !interrupted {
-		files = filepath.Join(dir, compare.ResultsFile) + ", " + compare.TableFile + ", " + compare.RunsFile
 	}
 	return printComparison(w, results, f.verbose, files)
 }

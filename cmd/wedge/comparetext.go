@@ -91,7 +91,7 @@ func (p *page) byScenario(r *compare.Results) {
 				case c.Never:
 					text = "never"
 				case c.Failed:
-					text = "fails"
+					text = fmt.Sprintf("%.0f %% done", 100*c.Of(compare.KeyCompletion).Mean)
 				}
 				fmt.Fprintf(t, "\t%s%s", text, mark(f.Best, f.Better || f.Worse, f.Better))
 			}
@@ -222,6 +222,7 @@ func (p *page) groups(s *compare.ScenarioResult) {
 func (p *page) legend(verbose bool) {
 	p.line("")
 	for _, text := range []string{
+		"never: no run ended; 38 % done: in every run tasks failed, and 38 % of all were completed. Both count as the horizon for what was not completed.",
 		"* best of its column, + better and - worse than the baseline: only where the 95 % interval of the paired difference excludes zero (10,000 resamples over seeds).",
 		"Pairing is the correlation with the baseline, seed by seed. Near 1 both saw the same luck; after the first retry runs go different ways, and it falls.",
 		"A quantile has its number of samples n beside it and is left out (-) where fewer than ten lie beyond it. Tasks that failed or never ended count as longer than any.",
@@ -298,8 +299,12 @@ func round3(x float64) float64 {
 }
 
 func signedPercent(share float64) string {
-	if share > -0.0005 && share < 0.0005 {
+	const large = 9.995 // from here on it is told how many times as long
+	switch {
+	case share > -0.0005 && share < 0.0005:
 		return "0 %"
+	case share >= large:
+		return fmt.Sprintf("x%.3g", 1+share)
 	}
 	return fmt.Sprintf("%+.3g %%", 100*share)
 }

@@ -11,12 +11,7 @@ const seedsAdvised = 30
 // advice is the answer in words: which policy, how much better, at what cost, on which scenarios it loses,
 // and why.
 func advice(r *Results) []string {
-	w := &wording{r: r, best: leastRatio(r.Policies)}
-	for i := range r.Policies {
-		if r.Policies[i].Name == r.Baseline {
-			w.base = i
-		}
-	}
+	w := newWording(r)
 	if len(r.Policies) == 1 {
 		return []string{fmt.Sprintf("Only %s was run, so there is nothing to compare it with.", r.Baseline)}
 	}
@@ -39,6 +34,16 @@ func advice(r *Results) []string {
 type wording struct {
 	r          *Results
 	best, base int
+}
+
+func newWording(r *Results) *wording {
+	w := &wording{r: r, best: leastRatio(r.Policies)}
+	for i := range r.Policies {
+		if r.Policies[i].Name == r.Baseline {
+			w.base = i
+		}
+	}
+	return w
 }
 
 func (w *wording) policy(i int) *PolicyResult { return &w.r.Policies[i] }
@@ -153,8 +158,14 @@ func (w *wording) worse(s, policy int) string {
 	if base.Mean == 0 {
 		return "more time a task"
 	}
+	if times := f.Mean / base.Mean; times >= manyTimes {
+		return fmt.Sprintf("%.0f times the time a task", times)
+	}
 	return fmt.Sprintf("%s more time a task (%s to %s)", percent(f.Diff/base.Mean), percent(f.DiffCI.Low/base.Mean), percent(f.DiffCI.High/base.Mean))
 }
+
+// manyTimes is from where on it is told how many times as long something took.
+const manyTimes = 5
 
 // never tells of runs that never ended, which no average shows.
 func (w *wording) never() string {

@@ -26,7 +26,7 @@ type planDocument struct {
 	Scenarios []scenarioDocument `json:"scenarios"`
 	Seeds     Seeds              `json:"seeds"`
 	Baseline  string             `json:"baseline"`
-	Loads     []*Point           `json:"loads,omitempty"`
+	Loads     [][]Point          `json:"loads,omitempty"`
 	Tuning    *Tuning            `json:"tuning,omitempty"`
 }
 

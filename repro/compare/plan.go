@@ -17,8 +17,9 @@ type Plan struct {
 	Seeds     Seeds
 	// Baseline is the name of the policy that the others are held against. "": the first.
 	Baseline string
-	// Loads are the points of a sweep that the scenarios stand for, one each; nil: there was none.
-	Loads []*Point
+	// Loads are, for each scenario, the points that it stands for, one for each sweep of the world; nil:
+	// there was none.
+	Loads [][]Point
 	// Tuning is how policies of the plan were found; nil: they were given.
 	Tuning *Tuning
 }

@@ -97,6 +97,9 @@ func changeOf(p *PolicyResult) string {
 		side = "more"
 		change, low, high = -change, p.RatioCI.Low-1, p.RatioCI.High-1
 	}
+	if p.Ratio >= manyTimes {
+		return fmt.Sprintf("%.1f times the time (95 %% interval %.1f to %.1f)", p.Ratio, p.RatioCI.Low, p.RatioCI.High)
+	}
 	return fmt.Sprintf("%s %s time (95 %% interval %s to %s)", percent(change), side, percent(low), percent(high))
 }
 

@@ -87,15 +87,19 @@ func (p *Plan) Apply(s Sweep) error {
 		return p.sweepPolicies(s)
 	}
 	var swept []*repro.Scenario
-	var points []*Point
-	for _, base := range p.Scenarios {
+	var points [][]Point
+	for i, base := range p.Scenarios {
+		var before []Point
+		if i < len(p.Loads) {
+			before = p.Loads[i]
+		}
 		for _, value := range s.Values {
 			at, err := scenarioAt(base, s.Path, value)
 			if err != nil {
 				return err
 			}
 			swept = append(swept, at)
-			points = append(points, &Point{base.Name, s.Path, value, numberOf(value)})
+			points = append(points, append(slices.Clone(before), Point{base.Name, s.Path, value, numberOf(value)}))
 		}
 	}
 	p.Scenarios, p.Loads = swept, points
