@@ -21,9 +21,10 @@ func (c course) healed() bool { return !math.IsNaN(c.recovered) }
 // held.
 const (
 	recoveredShare = 0.9
-	smoothSeconds  = 5  // over which the goodput is averaged, since calls come by chance
-	holdSeconds    = 10 // for which it must stay up
-	afterSeconds   = 60 // the last ones of a run are long after the trigger
+	smoothSeconds  = 5   // over which the goodput is averaged at least, since calls come by chance
+	smoothCalls    = 100 // that the average is over at least
+	holdSeconds    = 10  // for which it must stay up
+	afterSeconds   = 60  // the last ones of a run are long after the trigger
 )
 
 // course judges the run.
@@ -38,9 +39,9 @@ func (r *stationRun) course() course {
 	before := sum(r.seconds[start/2 : start]) // the first half is warm-up
 	least := recoveredShare * float64(before.good) / float64(start-start/2)
 	end := int(math.Ceil((r.trigger.at + r.trigger.length).Seconds()))
-	held := 0
-	for i := end; i+smoothSeconds <= len(r.seconds); i++ {
-		if float64(sum(r.seconds[i:i+smoothSeconds]).good)/smoothSeconds < least {
+	held, smooth := 0, max(smoothSeconds, int(math.Ceil(smoothCalls/r.callsPerSecond)))
+	for i := end; i+smooth <= len(r.seconds); i++ {
+		if float64(sum(r.seconds[i:i+smooth]).good)/float64(smooth) < least {
 			held = 0
 			continue
 		}

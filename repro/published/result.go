@@ -62,7 +62,7 @@ type Result struct {
 
 // All returns the results, in the order in which they are listed.
 func All() []Result {
-	return []Result{msfModel(), retryPanels(), singleServer(), closedForms(), openAIGo(), timeoutCliff(), zombieSlots()}
+	return []Result{msfModel(), retryPanels(), singleServer(), closedForms(), metafor(), openAIGo(), timeoutCliff(), zombieSlots()}
 }
 
 // Find returns the result of a name.
