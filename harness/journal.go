@@ -18,7 +18,8 @@ import (
 //	run_start    run, agents, workers
 //	task_start   agent, task
 //	stage        call, stage, from, attempt; the first one of a call also agent, task, round, step
-//	attempt_end  call, attempt, id, outcome, took_s, tokens; limit, status, error; again, delay_s
+//	attempt_end  call, attempt, id, outcome, took_s, tokens; limit, status, error; again, delay_s;
+//	             stop, kept, hedge, beside
 //	call_end     call, ok, attempts, took_s, tokens; error
 //	tool_end     agent, tool, took_s, in_range; error
 //	step_end     agent, round, step
@@ -28,7 +29,11 @@ import (
 //	run_end      why, agents_done, agents_failed, steps, stalls
 //
 // Fields after a semicolon are there when they have something to say. attempt counts from 1 within
-// the call and is 0 before the first; id is what the attempt sent as x-request-id.
+// the call and is 0 before the first; id is what the attempt sent as x-request-id. stop names the rule
+// of the policy because of which none follows, kept is how many of the tokens the next one goes on from,
+// hedge says that the attempt had joined another, and beside that others go on. While several are under
+// way, stages are those of the latest; the ends of the others come in between. An attempt that was not
+// sent (outcome rejected or shed) is in stage rate or slot.
 type Journal struct {
 	w    sim.World
 	log  io.Writer
@@ -149,7 +154,7 @@ func (j *Journal) stage(s *pacer.CallState, from pacer.Stage) {
 	}
 	b = append(b, stageFields[s.Stage]...)
 	b = append(b, fromFields[from]...)
-	j.end(b.num(keyAttempt, s.Attempts))
+	j.end(b.num(keyAttempt, s.Attempt()))
 }
 
 // stageFields and fromFields are the fields that name a stage, ready to be copied.
@@ -166,7 +171,7 @@ func (j *Journal) attemptEnd(at sim.Instant, s *pacer.CallState, r *pacer.Attemp
 	if j == nil {
 		return
 	}
-	b := j.begin(at, `"attempt_end"`).str(keyCall, s.ID).num(keyAttempt, s.Attempts).str(keyID, r.ID)
+	b := j.begin(at, `"attempt_end"`).str(keyCall, s.ID).num(keyAttempt, s.Attempt()).str(keyID, r.ID)
 	b = b.str(`"outcome":`, r.Outcome).length(keyTook, r.Took).num(keyTokens, r.Tokens)
 	if r.Limit != "" {
 		b = b.str(`"limit":`, r.Limit)
@@ -178,7 +183,24 @@ func (j *Journal) attemptEnd(at sim.Instant, s *pacer.CallState, r *pacer.Attemp
 	if r.Again {
 		b = b.flag(`"again":`, true).length(`"delay_s":`, r.Delay)
 	}
-	j.end(b)
+	j.end(b.rest(r))
+}
+
+// rest adds the fields of an attempt's end that need a policy with more than limits and retries.
+func (b jsonLine) rest(r *pacer.AttemptResult) jsonLine {
+	if r.Stop.Special() {
+		b = b.str(`"stop":`, string(r.Stop))
+	}
+	if r.Kept != 0 {
+		b = b.num(`"kept":`, r.Kept)
+	}
+	if r.Hedge {
+		b = b.flag(`"hedge":`, true)
+	}
+	if r.Beside {
+		b = b.flag(`"beside":`, true)
+	}
+	return b
 }
 
 func (j *Journal) callEnd(at sim.Instant, s *pacer.CallState, tokens int, err error) {

@@ -27,6 +27,7 @@ type Ledger struct {
 	tasks   int                             // begun
 	tools   []ToolStats                     // in the order in which they first returned
 	inStage [pacer.StageCount]int           // calls in flight
+	beside  int                             // attempts under way beside the one that their call is said to be at
 	calls   int                             // in flight
 	byName  map[string]*member
 	latest  *member // the one looked up last: most events follow one of the same agent
@@ -78,7 +79,7 @@ func (l *Ledger) Progress() Progress {
 
 // sent returns how many attempts the servers should know of.
 func (l *Ledger) sent() int {
-	return l.inStage[pacer.StageHeaders] + l.inStage[pacer.StageFirstToken] + l.inStage[pacer.StageStream]
+	return l.inStage[pacer.StageHeaders] + l.inStage[pacer.StageFirstToken] + l.inStage[pacer.StageStream] + l.beside
 }
 
 // streaming returns how many of those have had their response headers.
@@ -297,9 +298,15 @@ func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
 		l.calls--
 		return
 	case pacer.StageConnect:
-		l.total.Attempts++
+		if !s.Resumed {
+			l.total.Attempts++
+			if s.Beside > 0 {
+				l.beside++
+				l.total.Hedges++
+			}
+		}
 	}
-	if s.Stage == pacer.StageFirstToken {
+	if s.Stage == pacer.StageFirstToken && !s.Resumed {
 		l.total.answered(s)
 	}
 	l.inStage[s.Stage]++
@@ -313,6 +320,9 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 	}
 	t := &l.total
 	t.ended(s, &r)
+	if r.Beside {
+		l.beside--
+	}
 	if r.Again {
 		t.Backoffs++
 		t.BackoffWait += r.Delay

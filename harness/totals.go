@@ -22,7 +22,7 @@ const (
 func (t *Totals) ended(s *pacer.CallState, r *pacer.AttemptResult) {
 	t.TokensReceived += r.Tokens
 	if r.Outcome != pacer.AttemptOK {
-		t.TokensWasted += r.Tokens
+		t.TokensWasted += r.Tokens - r.Kept
 	}
 	out := s.Stage == pacer.StageHeaders || s.Stage == pacer.StageFirstToken || s.Stage == pacer.StageStream
 	switch r.Outcome {
@@ -35,8 +35,14 @@ func (t *Totals) ended(s *pacer.CallState, r *pacer.AttemptResult) {
 		t.refused(r)
 	case pacer.AttemptNetwork:
 		t.AttemptsNetwork++
+	case pacer.AttemptLost:
+		t.AttemptsLost++
+	case pacer.AttemptRejected:
+		t.AttemptsRejected++
+	case pacer.AttemptShed:
+		t.AttemptsShed++
 	}
-	if out && (r.Outcome == pacer.AttemptTimeout || r.Outcome == pacer.AttemptCanceled) {
+	if out && (r.Outcome == pacer.AttemptTimeout || r.Outcome == pacer.AttemptCanceled || r.Outcome == pacer.AttemptLost) {
 		t.Left++
 	}
 }
@@ -81,6 +87,10 @@ func (t *Totals) limited(by pacer.Limit) {
 		t.TimeoutsIdle++
 	case pacer.LimitTotal:
 		t.TimeoutsTotal++
+	case pacer.LimitWork:
+		t.TimeoutsWork++
+	case pacer.LimitCallTotal:
+		t.TimeoutsCall++
 	}
 }
 
@@ -93,7 +103,7 @@ func (t *Totals) refused(r *pacer.AttemptResult) {
 	case http.StatusServiceUnavailable:
 		t.Attempts503++
 	}
-	if !r.Again {
+	if !r.Again && !r.Beside {
 		t.CallsRefused++
 	}
 	status, ok := errors.AsType[*pacer.StatusError](r.Err)
@@ -150,6 +160,12 @@ func (t *Totals) lessAttempts(from *Totals) {
 	t.TimeoutsFirst -= from.TimeoutsFirst
 	t.TimeoutsIdle -= from.TimeoutsIdle
 	t.TimeoutsTotal -= from.TimeoutsTotal
+	t.TimeoutsWork -= from.TimeoutsWork
+	t.TimeoutsCall -= from.TimeoutsCall
+	t.Hedges -= from.Hedges
+	t.AttemptsLost -= from.AttemptsLost
+	t.AttemptsRejected -= from.AttemptsRejected
+	t.AttemptsShed -= from.AttemptsShed
 	t.Answered -= from.Answered
 	t.HeadersWait -= from.HeadersWait
 	t.AttemptsOK -= from.AttemptsOK

@@ -76,7 +76,7 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inn
 func (c *call) count() {
 	s := &c.state
 	s.Attempts++
-	s.Attempt = s.Attempts
+	s.Behind = 0
 	if s.Attempts > 1 {
 		s.AttemptID = s.ID + "-a" + strconv.Itoa(s.Attempts)
 	}

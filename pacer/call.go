@@ -27,10 +27,14 @@ type CallState struct {
 	Started   sim.Instant `json:"started_ns"` // start of the call
 	AttemptID string      `json:"attempt_id"` // of the latest attempt; empty before the first
 	Attempts  int         `json:"attempts"`   // begun so far
-	Attempt   int         `json:"-"`          // number of the one in AttemptID; 0 before the first
 	HoldsSlot bool        `json:"holds_slot"`
 	// Beside is how many other attempts are under way: see Hedge.
 	Beside int `json:"beside,omitempty"`
+	// Behind is how many attempts have begun after that in AttemptID.
+	Behind int `json:"behind,omitempty"`
+	// Resumed says, during [Observer.StageChanged], that the call does not move on, but goes back to
+	// an attempt that was beside it.
+	Resumed bool `json:"-"`
 	// PromptTokens is the length of what is asked, estimated from its text.
 	PromptTokens int `json:"prompt_tokens,omitempty"`
 	// Of the current attempt. Each is set from the stage on that it begins; that stage, and not a 0,
@@ -48,6 +52,9 @@ type CallState struct {
 	StageTime [StageCount]time.Duration `json:"stage_time_ns"` // indexed by Stage; without the stage under way
 	LastError string                    `json:"last_error,omitempty"`
 }
+
+// Attempt returns the number of the attempt in AttemptID, counted from 1; 0 before the first.
+func (s *CallState) Attempt() int { return s.Attempts - s.Behind }
 
 // Attempt outcomes, as an Observer is told them.
 const (

@@ -97,7 +97,7 @@ func TestAnswerAndState(t *testing.T) {
 		at := func(d time.Duration) sim.Instant { return sim.Instant(d) }
 		want := pacer.CallState{
 			ID: "agent-07-c012", Agent: "agent-07", Task: "task", Round: 1, Step: 12, Stage: pacer.StageStream, Since: at(3 * s),
-			AttemptID: "agent-07-c012-a1", Attempts: 1, Attempt: 1, HoldsSlot: true, PromptTokens: 8,
+			AttemptID: "agent-07-c012-a1", Attempts: 1, HoldsSlot: true, PromptTokens: 8,
 			Sent: at(1 * s), Headers: at(2 * s), FirstToken: at(3 * s), Tokens: 1, Bytes: 12, Events: 1, LastByte: at(3 * s), LastToken: at(3 * s),
 		}
 		want.StageTime[pacer.StageConnect], want.StageTime[pacer.StageHeaders], want.StageTime[pacer.StageFirstToken] = s, s, s
@@ -135,7 +135,7 @@ func TestLateConnection(t *testing.T) {
 		attempts[0].Connected()
 		want := pacer.CallState{
 			ID: "agent-c002", Agent: "agent", Task: "task", Round: 1, Step: 2, Stage: pacer.StageConnect, Since: sim.Instant(10 * s),
-			Started: sim.Instant(10 * s), AttemptID: "agent-c002-a1", Attempts: 1, Attempt: 1, HoldsSlot: true, PromptTokens: 8,
+			Started: sim.Instant(10 * s), AttemptID: "agent-c002-a1", Attempts: 1, HoldsSlot: true, PromptTokens: 8,
 		}
 		if calls := p.Calls(); len(calls) != 1 || calls[0] != want {
 			t.Errorf("got  %+v\nwant %+v", calls, want)

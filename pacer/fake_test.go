@@ -183,7 +183,7 @@ func (r *recorder) StageChanged(s *pacer.CallState, from pacer.Stage) {
 }
 
 func (r *recorder) AttemptEnded(s *pacer.CallState, a pacer.AttemptResult) {
-	line := r.of(s) + fmt.Sprintf("a%d %s", s.Attempt, a.Outcome)
+	line := r.of(s) + fmt.Sprintf("a%d %s", s.Attempt(), a.Outcome)
 	if a.Limit != "" {
 		line += " " + a.Limit
 	}
@@ -203,7 +203,7 @@ func (r *recorder) AttemptEnded(s *pacer.CallState, a pacer.AttemptResult) {
 	switch {
 	case a.Again:
 		line += fmt.Sprintf(" again=%v", a.Delay)
-	case a.Stop != pacer.StopAttempts && a.Stop != pacer.StopOutcome && a.Stop != "":
+	case a.Stop.Special() || a.Stop == pacer.StopRetryAfter:
 		line += fmt.Sprintf(" stop=%s", a.Stop)
 	}
 	r.printf("%s", line)

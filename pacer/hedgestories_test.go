@@ -45,7 +45,7 @@ var hedgeStories = []story{
 	},
 	{
 		name:   "hedge: tied: two at once, the first to start cancels the other",
-		policy: "hedge: {tied: true}", scripts: map[string]script{"1.1": slow, "1.2": {headers: 2 * s, chunks: []chunk{say(1*s, "x"), say(1*s, "y")}}},
+		policy: "hedge: {tied: true}", scripts: map[string]script{"1.1": {connect: 100 * ms, headers: 9 * s, chunks: []chunk{say(1*s, "late")}}, "1.2": {connect: 200 * ms, headers: 2 * s, chunks: []chunk{say(1*s, "x"), say(1*s, "y")}}},
 	},
 	{
 		name:   "hedge: max: two join",

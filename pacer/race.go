@@ -222,17 +222,19 @@ func (r *race) show(t *try, now sim.Instant) {
 	}
 	c.shown = t
 	s := t.view()
-	c.state.Attempt, c.state.AttemptID = s.Attempt, s.AttemptID
+	c.state.Behind, c.state.AttemptID = s.Behind, s.AttemptID
 	c.state.Sent, c.state.Headers, c.state.FirstToken = s.Sent, s.Headers, s.FirstToken
 	c.state.Tokens, c.state.Bytes, c.state.Events, c.state.LastByte, c.state.LastToken = 0, 0, 0, 0, 0
 	t.refresh()
+	c.state.Resumed = true
 	c.enter(t.phase.stage, now)
+	c.state.Resumed = false
 }
 
 // view returns the call's state as if it were about attempt t.
 func (t *try) view() CallState {
 	s := t.c.state
-	s.Stage, s.Attempt, s.AttemptID = t.phase.stage, t.a.Number, t.a.ID
+	s.Stage, s.Behind, s.AttemptID = t.phase.stage, s.Attempts-t.a.Number, t.a.ID
 	s.Sent, s.Headers, s.FirstToken = t.phase.connected, t.phase.headers, t.phase.content
 	s.Tokens, s.Bytes, s.Events, s.LastByte, s.LastToken = 0, 0, 0, 0, 0
 	if t.stream != nil {

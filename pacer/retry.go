@@ -55,6 +55,16 @@ const (
 	StopBudget     Stop = "retry_budget"  // too many retries already
 )
 
+// Special says whether the reason is not plain from the attempt and the number of attempts: a rule of
+// the policy, or of the pacer, that looks further.
+func (s Stop) Special() bool {
+	switch s {
+	case StopPhase, StopTotal, StopCallTotal, StopBudget:
+		return true
+	}
+	return false
+}
+
 // Decide says whether a failed attempt is followed by another one, and after which wait. The draw is
 // uniform in [0, 1). Retry budgets have the last word, and are asked by the pacer.
 func (p *Policy) Decide(f Failure, draw float64) Decision {
