@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -29,34 +30,46 @@ func (in ForestInput) svg(f Frame) ([]byte, error) {
 	rows, high := in.rows(small)
 	ex := extent{}
 	ex.add(0)
+	known := false
 	for _, d := range in.Rows {
 		if d.known() {
+			known = known || d.Value != 0 || d.Lo != 0 || d.Hi != 0
 			ex.add(d.Value)
 			ex.add(d.Lo)
 			ex.add(d.Hi)
 		}
 	}
+	if len(in.Rows) == 0 {
+		return empty(f, "nothing was compared")
+	}
+	if !known {
+		ex.add(-1)
+		ex.add(1)
+	}
 	keys := []key{
 		{name: "certainly better", look: look{ink: inkGood, width: 2, shape: draw.BoxGlyph{}}},
 		{name: "certainly worse", look: look{ink: inkBad, width: 2, shape: draw.BoxGlyph{}}},
-		{name: "not certain", look: look{ink: inkSoft, width: 1.4, shape: draw.RingGlyph{}}},
+		{name: "not certain", look: look{ink: inkSoft, width: 1.4, shape: ring}},
 	}
-	pic := begin(f, keys, vg.Length(high)+44)
-	if len(in.Rows) == 0 {
-		return pic.empty("nothing was compared")
-	}
+	pic := begin(f, keys, vg.Length(high)+60)
 	x := ex.scale(in.Unit, map[bool]int{true: 4, false: 8}[small])
+	room := (x.high - x.low) * 0.02
+	x.low, x.high = x.low-room, x.high+room
 	y := scale{low: 0, high: high}
-	a := bare(x, y, in.label(small))
+	a := bare(x, y)
 	a.Add(grid{x: x})
 	area, numbers := pic.area, vg.Length(0)
+	if in.What != "" {
+		area = yLabel(area, in.What, in.Unit)
+	}
 	numberStyle := aligned(style(sizeSmall, inkText, false), draw.XRight, draw.YCenter)
 	if small {
 		a.Y.Tick.Marker = plot.ConstantTicks{}
+		area.Min.X += 12 // the first tick's label is as wide on either side
 	} else {
 		a.Y.Tick.Marker = in.names(rows, (area.Max.X-area.Min.X)*0.3)
 		for _, r := range rows {
-			numbers = max(numbers, numberStyle.Width(in.numbers(r)))
+			numbers = max(numbers, widthOf(numberStyle, in.numbers(r, x.high-x.low)))
 		}
 		area.Max.X -= numbers + gap
 	}
@@ -68,7 +81,7 @@ func (in ForestInput) svg(f Frame) ([]byte, error) {
 			in.row(c, x, y, r, small, pic.area.Max.X)
 		}
 	}))
-	a.Draw(area)
+	drawPlot(a, area, in.way())
 	return pic.finish()
 }
 
@@ -92,16 +105,12 @@ func (in ForestInput) rows(small bool) (rows []forestRow, high float64) {
 	return rows, max(y, 1)
 }
 
-// label says what differs, and which way is better.
-func (in ForestInput) label(small bool) string {
-	way := "← better · worse →"
+// way says which side is better.
+func (in ForestInput) way() string {
 	if in.HigherIsBetter {
-		way = "← worse · better →"
+		return "← worse · better →"
 	}
-	if small || in.What == "" {
-		return way
-	}
-	return withUnit(in.What, in.Unit) + "   " + way
+	return "← better · worse →"
 }
 
 // names are the rows' names as labels of the y axis.
@@ -116,15 +125,15 @@ func (in ForestInput) names(rows []forestRow, width vg.Length) plot.ConstantTick
 	return ticks
 }
 
-// numbers are what the row says in digits.
-func (in ForestInput) numbers(r forestRow) string {
+// numbers are what the row says in digits, in the unit that suits the whole picture.
+func (in ForestInput) numbers(r forestRow, largest float64) string {
 	switch {
 	case r.heading != "":
 		return ""
 	case !r.known():
 		return "not known"
 	}
-	words, unit := together(in.Unit, r.Value, r.Lo, r.Hi)
+	words, unit := together(in.Unit, r.Value, r.Lo, r.Hi, largest)
 	for i, v := range []float64{r.Value, r.Lo, r.Hi} {
 		if v > 0 {
 			words[i] = "+" + words[i]
@@ -153,13 +162,13 @@ func (in ForestInput) row(c draw.Canvas, x, y scale, r forestRow, small bool, ri
 	if !r.known() {
 		sty.Color = inkSoft
 	}
-	words := in.numbers(r)
+	words := in.numbers(r, x.high-x.low)
 	if small {
 		top := middle + 8
 		words = fit(words, sty, c.Max.X-c.Min.X)
-		c.FillText(sty, vg.Point{X: right, Y: top}, words)
-		name := aligned(style(sizeSmall, inkText, false), draw.XLeft, draw.YCenter)
-		c.FillText(name, vg.Point{X: margin, Y: top}, fit(r.Name, name, right-margin-sty.Width(words)-gap))
+		cover(c, sty, right-widthOf(sty, words), top, words)
+		name := style(sizeSmall, inkText, false)
+		cover(c, name, margin, top, fit(r.Name, name, right-margin-widthOf(sty, words)-gap))
 		middle -= 8
 	} else {
 		c.FillText(sty, vg.Point{X: right, Y: middle}, words)
@@ -167,6 +176,14 @@ func (in ForestInput) row(c draw.Canvas, x, y scale, r forestRow, small bool, ri
 	if r.known() {
 		in.interval(c, x, middle, r.Difference)
 	}
+}
+
+// cover writes over the grid, on paper.
+func cover(c draw.Canvas, sty text.Style, x, middle vg.Length, words string) {
+	sty = aligned(sty, draw.XLeft, draw.YCenter)
+	c.SetColor(inkPaper)
+	c.Fill(vg.Rectangle{Min: vg.Point{X: x - 2, Y: middle - 7}, Max: vg.Point{X: x + widthOf(sty, words) + 2, Y: middle + 7}}.Path())
+	c.FillText(sty, vg.Point{X: x, Y: middle}, words)
 }
 
 // interval draws the line and the mark of a difference.
@@ -184,7 +201,7 @@ func (in ForestInput) interval(c draw.Canvas, x scale, middle vg.Length, d Diffe
 	c.StrokeLine2(line, low, middle, high, middle)
 	c.StrokeLine2(line, low, middle-4, low, middle+4)
 	c.StrokeLine2(line, high, middle-4, high, middle+4)
-	g := draw.GlyphStyle{Color: k, Radius: 4.5, Shape: draw.RingGlyph{}}
+	g := draw.GlyphStyle{Color: k, Radius: 4.5, Shape: ring}
 	if d.Certain {
 		g.Shape = draw.BoxGlyph{}
 	}

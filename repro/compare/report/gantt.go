@@ -45,6 +45,9 @@ func (in GanttInput) svg(f Frame) ([]byte, error) {
 		f.Note = join(f.Note, fmt.Sprintf("%d more agents are not shown", more))
 		agents, rows = agents[:ganttAgentsMax], rows[:ganttAgentsMax]
 	}
+	if !ex.seen {
+		return empty(f, "no agent was watched")
+	}
 	var keys []key
 	for _, k := range keysOf(stages) {
 		k.box, k.alpha = true, 0.85
@@ -52,13 +55,10 @@ func (in GanttInput) svg(f Frame) ([]byte, error) {
 	}
 	height := min(18, max(5, vg.Length(480)/vg.Length(max(1, len(agents)))))
 	pic := begin(f, append(keys, shadeKeys(in.Triggers)...), height*vg.Length(len(agents))+44)
-	if !ex.seen {
-		return pic.empty("no agent was watched")
-	}
 	x := ex.scale("s", map[bool]int{true: 4, false: 10}[narrow(f)])
 	x.low, x.high = ex.low, ex.high
 	y := scale{low: 0, high: float64(len(agents))}
-	a := bare(x, y, "time")
+	a := bare(x, y)
 	a.Y.Tick.Marker, a.Y.Tick.LineStyle.Width = agentTicks(agents, height, pic.area.Max.X/5), 0
 	a.Add(plotter(func(c draw.Canvas) {
 		drawShades(c, x, in.Triggers)
@@ -67,7 +67,7 @@ func (in GanttInput) svg(f Frame) ([]byte, error) {
 		}
 		drawEdges(c, x, in.Triggers, inkText)
 	}))
-	a.Draw(pic.area)
+	drawPlot(a, pic.area, "time")
 	return pic.finish()
 }
 

@@ -19,12 +19,12 @@ func (in HeatMapInput) broad() bool  { return false }
 func (in HeatMapInput) svg(f Frame) ([]byte, error) {
 	columns, rows := len(in.XTicks), len(in.YTicks)
 	height := min(48, max(18, vg.Length(480)/vg.Length(max(1, rows))))
-	pic := begin(f, in.keys(), height*vg.Length(rows)+70)
 	if columns == 0 || rows == 0 {
-		return pic.empty("no load and trigger were tried")
+		return empty(f, "no load and trigger were tried")
 	}
+	pic := begin(f, in.keys(), height*vg.Length(rows)+70)
 	x, y := scale{low: 0, high: float64(columns)}, scale{low: 0, high: float64(rows)}
-	a := bare(x, y, in.XLabel)
+	a := bare(x, y)
 	room := (pic.area.Max.X - pic.area.Min.X) / vg.Length(columns+1)
 	a.X.Tick.Marker = names(in.XTicks, a.X.Tick.Label, room, true)
 	a.Y.Tick.Marker = names(in.YTicks, a.Y.Tick.Label, pic.area.Max.X/4, false)
@@ -38,7 +38,7 @@ func (in HeatMapInput) svg(f Frame) ([]byte, error) {
 			}
 		}
 	}))
-	a.Draw(yLabel(pic.area, in.YLabel, ""))
+	drawPlot(a, yLabel(pic.area, in.YLabel, ""), in.XLabel)
 	return pic.finish()
 }
 
@@ -47,7 +47,7 @@ func (in HeatMapInput) svg(f Frame) ([]byte, error) {
 func names(list []string, sty text.Style, room vg.Length, thin bool) plot.ConstantTicks {
 	widest := vg.Length(0)
 	for _, name := range list {
-		widest = max(widest, sty.Width(fit(name, sty, 90)))
+		widest = max(widest, widthOf(sty, fit(name, sty, 90)))
 	}
 	every := 1
 	if thin {
@@ -101,7 +101,7 @@ func (in HeatMapInput) cell(c draw.Canvas, box vg.Rectangle, row, column int) {
 		sty.Color = inkOnHeat
 	}
 	for _, words := range []string{fmt.Sprintf("%d/%d", recovered, runs), fmt.Sprintf("%.0f", 100*float64(recovered)/float64(runs))} {
-		if sty.Width(words) <= box.Max.X-box.Min.X-2 {
+		if widthOf(sty, words) <= box.Max.X-box.Min.X-2 {
 			c.FillText(sty, middle, words)
 			return
 		}

@@ -56,7 +56,7 @@ var shades = [inkCount][2]string{
 	inkSeries + 3: {"#B0457F", "#F5A0CF"},
 	inkSeries + 4: {"#8A6A00", "#EBC94A"},
 	inkSeries + 5: {"#3A3F4B", "#F2F4F8"},
-	inkSeries + 6: {"#6A4FC0", "#B8A4FF"},
+	inkSeries + 6: {"#9467DC", "#9C82F5"},
 	inkSeries + 7: {"#2A93A8", "#8BE6F5"},
 	inkHeat:       {"#A63603", "#FF8A4C"},
 	inkHeat + 1:   {"#C4551A", "#C76430"},

@@ -59,7 +59,7 @@ func placeAll(c draw.Canvas, x, y scale, offers []Offer, best []bool) []label {
 
 // free finds a place for a label beside its point.
 func free(c draw.Canvas, l label, pt vg.Point, taken []vg.Rectangle) (vg.Rectangle, bool) {
-	w, h := l.style.Width(l.words), vg.Length(sizeSmall*1.15)
+	w, h := widthOf(l.style, l.words), vg.Length(sizeSmall*1.15)
 	const off = 7
 	for _, d := range [8]vg.Point{
 		{X: off, Y: -h / 2}, {X: off, Y: 2}, {X: -w / 2, Y: off}, {X: -w - off, Y: -h / 2},

@@ -34,9 +34,9 @@ type look struct {
 // lookOf hands out the looks in order. The ninth and later share one that stays in the background.
 func lookOf(i int) look {
 	dashes := [seriesCount][]vg.Length{nil, {7, 3}, {2, 2}, {8, 3, 2, 3}, {12, 4}, {4, 2}, {10, 2, 2, 2, 2, 2}, {1, 3}}
-	shapes := [seriesCount]draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{}}
+	shapes := [seriesCount]draw.GlyphDrawer{draw.CircleGlyph{}, square, draw.PyramidGlyph{}, ring, draw.BoxGlyph{}, cross, draw.TriangleGlyph{}, plus}
 	if i < 0 || i >= seriesCount {
-		return look{ink: inkOther, width: 1, shape: draw.PlusGlyph{}}
+		return look{ink: inkOther, width: 1, shape: plus}
 	}
 	return look{ink: seriesInk(i), dashes: dashes[i], shape: shapes[i], width: 2}
 }
@@ -76,7 +76,7 @@ func layLegend(keys []key, width vg.Length) [][]placed {
 	x := width + 1
 	for _, k := range keys {
 		k.name = fit(k.name, sty, width-legendSwatch)
-		w := legendSwatch + sty.Width(k.name)
+		w := legendSwatch + widthOf(sty, k.name)
 		if x+w > width {
 			rows, x = append(rows, nil), 0
 		}

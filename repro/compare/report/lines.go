@@ -76,12 +76,11 @@ type sheet struct {
 	keys       []key    // further entries of the legend
 	references []Reference
 	shades     []Shade
-	arrows     bool // the middle of each strand shows which way it goes
-	diagonal   bool // y = x
-	fromZero   bool // y begins at 0 whatever the data
-	yTop       float64
+	arrows     bool                            // the middle of each strand shows which way it goes
+	diagonal   bool                            // y = x
+	fromZero   bool                            // y begins at 0 whatever the data
+	yTop, yLow float64                         // that y reaches at least; 0: as the data do
 	over       func(c draw.Canvas, x, y scale) // drawn on top
-	body       vg.Length                       // height of the data; 0: by width
 }
 
 func (s sheet) svg(f Frame) ([]byte, error) {
@@ -92,18 +91,14 @@ func (s sheet) svg(f Frame) ([]byte, error) {
 	keys := append(keysOf(s.names), s.keys...)
 	keys = append(keys, referenceKeys(s.references)...)
 	keys = append(keys, shadeKeys(s.shades)...)
-	body := s.body
-	if body == 0 {
-		body = 300
-	}
-	p := begin(f, keys, body)
 	if !s.drawable(x, y) {
-		return p.empty("nothing was measured that could be drawn")
+		return empty(f, "nothing was measured that could be drawn")
 	}
+	p := begin(f, keys, 300)
 	area := yLabel(p.area, s.y.Label, s.y.Unit)
-	a := axes(x, y, withUnit(s.x.Label, s.x.Unit))
+	a := axes(x, y)
 	a.Add(plotter(func(c draw.Canvas) { s.data(c, x, y) }))
-	a.Draw(area)
+	drawPlot(a, area, withUnit(s.x.Label, s.x.Unit))
 	return p.finish()
 }
 
@@ -131,8 +126,10 @@ func (s sheet) scales(small bool) (x, y scale, odd int) {
 	if s.fromZero && !s.y.Log {
 		ey.addBound(0)
 	}
-	if s.yTop > 0 {
-		ey.addBound(s.yTop)
+	for _, bound := range []float64{s.yTop, s.yLow} {
+		if bound > 0 {
+			ey.addBound(bound)
+		}
 	}
 	ticks := 7
 	if small {
@@ -163,10 +160,16 @@ func (s sheet) data(c draw.Canvas, x, y scale) {
 		}
 	}
 	drawReferences(c, x, y, s.references)
-	for i := len(s.strands) - 1; i >= 0; i-- {
-		s.strands[i].draw(c, x, y)
-		if s.arrows {
-			s.strands[i].arrow(c, x, y)
+	// The many lie behind; of the named, dashes lie on what is solid, so that curves on top of each other both show.
+	for _, front := range []bool{false, true} {
+		for _, st := range s.strands {
+			if front == (st.look.ink == inkOther) {
+				continue
+			}
+			st.draw(c, x, y)
+			if s.arrows {
+				st.arrow(c, x, y)
+			}
 		}
 	}
 	if s.over != nil {

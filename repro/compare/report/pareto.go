@@ -39,15 +39,14 @@ func (in ParetoInput) svg(f Frame) ([]byte, error) {
 	best := front(seen)
 	keys := []key{
 		{name: "no other is better in both", look: look{ink: inkSeries, width: 1.5, shape: draw.CircleGlyph{}}},
-		{name: "another is better in both", look: look{ink: inkSoft, shape: draw.RingGlyph{}}},
+		{name: "another is better in both", look: look{ink: inkSoft, shape: ring}},
 	}
-	draft := begin(f, keys, 340)
 	if len(seen) == 0 {
-		return draft.empty("nothing was measured that could be drawn")
+		return empty(f, "nothing was measured that could be drawn")
 	}
 	// What cannot be named beside its point is numbered in the legend, which takes room, which moves the points: draw once to
 	// see who is left over, then with their legend. Positions shift by the same for all, so that what fitted still fits.
-	labels := in.place(draft, x, y, seen, best)
+	labels := in.place(begin(f, keys, 340), x, y, seen, best)
 	for _, l := range labels {
 		if l.number > 0 {
 			keys = append(keys, key{name: fmt.Sprintf("%d: %s", l.number, l.full), look: look{}})
@@ -71,9 +70,9 @@ func (in ParetoInput) place(p *picture, x, y scale, seen []Offer, best []bool) (
 
 // plot draws the axes and what lies on them.
 func (in ParetoInput) plot(p *picture, x, y scale, data func(draw.Canvas)) {
-	a := axes(x, y, withUnit(or(in.X.Label, "cost"), in.X.Unit)+" → worse")
+	a := axes(x, y)
 	a.Add(plotter(data))
-	a.Draw(yLabel(p.area, withUnit(or(in.Y.Label, "time"), in.Y.Unit)+" ↑ worse", ""))
+	drawPlot(a, yLabel(p.area, withUnit(or(in.Y.Label, "time"), in.Y.Unit)+" ↑ worse", ""), withUnit(or(in.X.Label, "cost"), in.X.Unit)+" → worse")
 }
 
 // front says of each offer that none is as good in both and better in one.
@@ -113,7 +112,7 @@ func drawFront(c draw.Canvas, x, y scale, offers []Offer, best []bool) {
 		c.StrokeLines(draw.LineStyle{Color: inkSeries, Width: 1.2, Dashes: []vg.Length{4, 3}}, line)
 	}
 	for i, o := range offers {
-		g := draw.GlyphStyle{Color: inkSoft, Radius: 4, Shape: draw.RingGlyph{}}
+		g := draw.GlyphStyle{Color: inkSoft, Radius: 4, Shape: ring}
 		if best[i] {
 			g = draw.GlyphStyle{Color: inkSeries, Radius: 4.5, Shape: draw.CircleGlyph{}}
 		}

@@ -14,8 +14,8 @@ func (in PhaseInput) svg(f Frame) ([]byte, error) {
 		x: Axis{Label: or(in.XLabel, "queued calls")}, y: Axis{Label: or(in.YLabel, "calls in orbit (waiting to retry)")},
 		fromZero: true, arrows: true,
 		keys: []key{
-			{name: "start", look: look{ink: inkText, shape: draw.RingGlyph{}}},
-			{name: "end", look: look{ink: inkText, shape: draw.SquareGlyph{}}},
+			{name: "start", look: look{ink: inkText, shape: ring}},
+			{name: "end", look: look{ink: inkText, shape: square}},
 		},
 	}
 	for i, path := range in.Paths {
@@ -37,9 +37,9 @@ func (in PhaseInput) svg(f Frame) ([]byte, error) {
 				continue
 			}
 			first, last := ends[0], ends[len(ends)-1]
-			g := draw.GlyphStyle{Color: s.strands[i].look.ink, Radius: 4.5, Shape: draw.SquareGlyph{}}
+			g := draw.GlyphStyle{Color: s.strands[i].look.ink, Radius: 4.5, Shape: square}
 			c.DrawGlyphNoClip(g, at(c, x, y, last.X, last.Y))
-			g.Shape, g.Radius = draw.RingGlyph{}, 6
+			g.Shape, g.Radius = ring, 6
 			c.DrawGlyphNoClip(g, at(c, x, y, first.X, first.Y))
 		}
 	}

@@ -97,22 +97,23 @@ func aligned(sty text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 	return sty
 }
 
-// empty draws the words that stand for data that is not there.
-func (p *picture) empty(why string) ([]byte, error) {
+// empty is the picture of data that is not there: it says so.
+func empty(f Frame, why string) ([]byte, error) {
+	p := begin(f, nil, 70)
 	sty := aligned(style(sizeText, inkSoft, false), draw.XCenter, draw.YCenter)
 	p.area.FillText(sty, p.area.Center(), fit(why, sty, p.area.Max.X-p.area.Min.X))
 	return p.finish()
 }
 
 // axes makes a gonum plot with our look and a grid. The label of y stands above its axis, where it costs no width.
-func axes(x, y scale, xLabel string) *plot.Plot {
-	p := bare(x, y, xLabel)
+func axes(x, y scale) *plot.Plot {
+	p := bare(x, y)
 	p.Add(grid{x, y})
 	return p
 }
 
 // bare is axes without the grid.
-func bare(x, y scale, xLabel string) *plot.Plot {
+func bare(x, y scale) *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
@@ -121,14 +122,26 @@ func bare(x, y scale, xLabel string) *plot.Plot {
 		a.Tick.Length = 4
 		a.Padding = 0
 	}
-	p.X.Label.Text = clean(xLabel)
-	p.X.Label.TextStyle = aligned(style(sizeText, inkText, false), draw.XCenter, draw.YBottom)
-	p.X.Label.Padding = 3
 	p.X.Tick.Label = aligned(style(sizeSmall, inkSoft, false), draw.XCenter, draw.YTop)
 	p.Y.Tick.Label = aligned(style(sizeSmall, inkSoft, false), draw.XRight, draw.YCenter)
 	p.X.Min, p.X.Max, p.X.Scale, p.X.Tick.Marker = x.low, x.high, x, x
 	p.Y.Min, p.Y.Max, p.Y.Scale, p.Y.Tick.Marker = y.low, y.high, y, y
 	return p
+}
+
+// drawPlot draws axes and data into the area, and what x is below their middle. gonum's own label would stand in the middle
+// of the numbers, which on a log axis is near its end.
+func drawPlot(p *plot.Plot, area draw.Canvas, xLabel string) {
+	if xLabel = clean(xLabel); xLabel != "" {
+		area.Min.Y += sizeText*leading + gap/4
+	}
+	p.Draw(area)
+	data := p.DataCanvas(area)
+	sty := style(sizeText, inkText, false)
+	xLabel = fit(xLabel, sty, area.Max.X-area.Min.X)
+	width := widthOf(sty, xLabel)
+	x := min((data.Min.X+data.Max.X-width)/2, area.Max.X-width)
+	write(area, sty, max(x, area.Min.X), area.Min.Y-sizeText*leading, xLabel)
 }
 
 // yLabel writes what y is above the area and takes its line off it.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -124,12 +125,12 @@ func roundTime(v float64) string {
 // places writes v in units of so much, with as many decimals as tell one tick from the next.
 func (s scale) places(v, unit float64) string {
 	v, step := v/unit, s.step()/unit
-	if math.Abs(v) >= 1e7 || step < 1e-5 || math.Abs(v) >= 100 && step >= 1 {
+	if v == 0 || math.Abs(v) >= 1e7 || step < 1e-5 || math.Abs(v) >= 100 && step >= 1 {
 		return digits(v)
 	}
-	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
-	if step > 1 && step != math.Trunc(step) {
-		decimals = 1
+	decimals := 0
+	for grain := step; decimals < 6 && math.Abs(grain-math.Round(grain)) > 1e-6; grain *= 10 {
+		decimals++
 	}
 	return minus(strconv.FormatFloat(v, 'f', decimals, 64))
 }
@@ -147,11 +148,11 @@ func (s scale) step() float64 {
 	return roundUp(rough)
 }
 
-// roundUp is the next 1, 2 or 5 times a power of ten.
+// roundUp is the next 1, 2 or 5 times a power of ten, or the one just below.
 func roundUp(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, f := range []float64{1, 2, 5} {
-		if f*power >= v*0.999 {
+		if f*power >= v*0.8 {
 			return f * power
 		}
 	}
@@ -186,6 +187,7 @@ func (s scale) thin(main, fine []float64) []float64 {
 	m := within(main)
 	if len(m) < 3 {
 		m = within(append(append([]float64{}, main...), fine...))
+		slices.Sort(m)
 	}
 	if every := (len(m) + max(2, s.ticks) - 1) / max(2, s.ticks); every > 1 && len(within(main)) >= 3 {
 		var kept []float64
@@ -235,10 +237,11 @@ func (e *extent) addBound(v float64) {
 func (e extent) scale(unit string, ticks int) scale {
 	s := scale{unit: unit, log: e.log, zero: e.log && e.zero, never: e.never, ticks: ticks, low: e.low, high: e.high}
 	// Differences of numbers beyond these overflow; nothing measured is so large.
-	s.low, s.high = math.Max(s.low, -1e300), math.Min(s.high, 1e300)
+	const huge = 1e300
+	s.low, s.high = max(-huge, min(s.low, huge)), max(-huge, min(s.high, huge))
 	switch {
 	case !e.seen && e.log:
-		s.low, s.high = 1, 10
+		s.low, s.high = 0.01, 1
 	case !e.seen:
 		s.low, s.high = 0, 1
 	case e.log:
@@ -253,11 +256,11 @@ func (e extent) scale(unit string, ticks int) scale {
 	if e.room && !e.log && s.high < 1e299 {
 		s.high += (s.high - s.low) * 0.05
 	}
+	if s.low == 0 && s.high == 0 {
+		s.high = 1
+	}
 	if s.high <= s.low || s.high-s.low < 1e-12*math.Max(math.Abs(s.low), math.Abs(s.high)) {
 		room := math.Max(1e-300, math.Abs(s.low)*0.1)
-		if s.low == 0 {
-			room = 1
-		}
 		s.low, s.high = s.low-room, s.high+room
 	}
 	return s

@@ -37,10 +37,10 @@ func (in SlotsInput) svg(f Frame) ([]byte, error) {
 		keys = append(keys, key{name: l.name, look: look{ink: l.ink}, box: true, alpha: l.alpha})
 	}
 	keys = append(keys, key{name: "all slots", look: look{ink: inkText, width: 1.4}})
-	pic := begin(f, append(keys, shadeKeys(in.Triggers)...), 280)
 	if length == 0 {
-		return pic.empty("no slots were watched")
+		return empty(f, "no slots were watched")
 	}
+	pic := begin(f, append(keys, shadeKeys(in.Triggers)...), 280)
 	every := in.EveryS
 	if !finite(every) || every <= 0 {
 		every = 1
@@ -62,7 +62,7 @@ func (in SlotsInput) svg(f Frame) ([]byte, error) {
 		ey.addBound(sum)
 	}
 	x, y := ex.scale("s", map[bool]int{true: 4, false: 10}[narrow(f)]), ey.scale("", 5)
-	a := axes(x, y, "time")
+	a := axes(x, y)
 	a.Add(plotter(func(c draw.Canvas) {
 		drawShades(c, x, in.Triggers)
 		for k, l := range layers {
@@ -70,7 +70,7 @@ func (in SlotsInput) svg(f Frame) ([]byte, error) {
 		}
 		strand{points: edges[3], look: look{ink: inkText, width: 1.4}}.draw(c, x, y)
 	}))
-	a.Draw(yLabel(pic.area, "slots and waiting calls", ""))
+	drawPlot(a, yLabel(pic.area, "slots and waiting calls", ""), "time")
 	return pic.finish()
 }
 

@@ -15,6 +15,7 @@ type strand struct {
 	steps   bool // y holds until the next x
 	markers bool
 	band    bool // tint between Lo and Hi
+	drop    bool // falls to the bottom at its end
 }
 
 // drawable says that a point has a place on both scales.
@@ -54,11 +55,14 @@ func (s strand) draw(c draw.Canvas, x, y scale) {
 			}
 			line = append(line, at(p.X, p.Y))
 		}
+		if s.drop {
+			line = append(line, vg.Point{X: line[len(line)-1].X, Y: c.Min.Y})
+		}
 		line = decimate(line)
 		if len(line) > 1 {
 			c.StrokeLines(s.look.line(), line)
 		}
-		if s.markers || len(run) == 1 {
+		if s.markers || len(run) == 1 && !s.drop {
 			s.mark(c, run, at)
 		}
 	}

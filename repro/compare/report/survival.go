@@ -19,7 +19,7 @@ func (in CCDFInput) frame() Frame { return in.Frame }
 func (in CCDFInput) broad() bool  { return false }
 
 func (in CCDFInput) svg(f Frame) ([]byte, error) {
-	s := sheet{x: Axis{Label: or(in.What, "time"), Unit: "s", Log: true}, y: Axis{Label: "share that takes longer", Unit: "%", Log: true}}
+	s := sheet{x: Axis{Label: or(in.What, "time"), Unit: "s", Log: true}, y: Axis{Label: "share that takes longer", Unit: "%", Log: true}, yTop: 1, yLow: 0.1}
 	dropped := 0
 	var curves []curve
 	for i, sample := range in.Samples {
@@ -126,24 +126,25 @@ func (c curve) strands(l look, log bool) (solid, tail strand) {
 		points = append(points, Point{X: step.Seconds, Y: share})
 	}
 	points = append(points, Point{X: c.lastS, Y: share})
-	solid = strand{points: points, look: l, steps: true}
+	drop := log && c.Survival.At(c.lastS) <= 0
+	solid = strand{points: points, look: l, steps: true, drop: drop}
 	if thinFrom >= 0 {
-		solid.points = points[:thinFrom+1]
+		solid.points, solid.drop = points[:thinFrom+1], false
 		l.width = 0.9
-		tail = strand{points: points[thinFrom:], look: l, steps: true}
+		tail = strand{points: points[thinFrom:], look: l, steps: true, drop: drop}
 	}
 	return solid, tail
 }
 
 // curveKeys explains the ring and the thin tail if there are any.
-func curveKeys(curves []curve, ring string) (keys []key) {
+func curveKeys(curves []curve, word string) (keys []key) {
 	rings, tails := false, false
 	for _, c := range curves {
 		rings = rings || c.Never > 0
 		tails = tails || c.N > few
 	}
 	if rings {
-		keys = append(keys, key{name: ring, look: look{ink: inkText, shape: draw.RingGlyph{}}})
+		keys = append(keys, key{name: word, look: look{ink: inkText, shape: ring}})
 	}
 	if tails {
 		keys = append(keys, key{name: fmt.Sprintf("thin: fewer than %d left", few), look: look{ink: inkText, width: 0.9}})
@@ -159,7 +160,7 @@ func drawEnds(c draw.Canvas, x, y scale, curves []curve) {
 		if cv.Never == 0 || end.Y <= 0 || !drawable(end, x, y) {
 			continue
 		}
-		g := draw.GlyphStyle{Color: lookOf(i).ink, Radius: 4.5, Shape: draw.RingGlyph{}}
+		g := draw.GlyphStyle{Color: lookOf(i).ink, Radius: 4.5, Shape: ring}
 		c.DrawGlyphNoClip(g, at(c, x, y, end.X, end.Y))
 	}
 }

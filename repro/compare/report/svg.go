@@ -4,16 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 
 	"gonum.org/v1/plot/vg/vgsvg"
 )
-
-// gonum writes fixed colours and the font it measured with into the style attribute of each element. restyle turns them
-// into classes and plain attributes, so that a style sheet decides by the reader's theme. It looks at style attributes
-// only: text cannot contain one, its quotes are escaped.
-var styleAttribute = regexp.MustCompile(`\s*style="([^"]*)"`)
 
 // finish writes the canvas as a picture that stands alone.
 func finish(c *vgsvg.Canvas, f Frame) ([]byte, error) {
@@ -31,7 +25,7 @@ func finish(c *vgsvg.Canvas, f Frame) ([]byte, error) {
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" class="wp" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-label="%s">`,
 		w.Points(), h.Points(), w.Points(), h.Points(), html.EscapeString(spoken(f)))
 	out.WriteString("\n<style>" + styleSheet() + "</style>\n<g ")
-	out.WriteString(styleAttribute.ReplaceAllStringFunc(body, restyle))
+	restyleAll(&out, body)
 	return out.Bytes(), nil
 }
 
@@ -46,9 +40,26 @@ func spoken(f Frame) string {
 	return clean(f.Title + ". " + f.Note)
 }
 
-// restyle rewrites one style attribute.
-func restyle(attribute string) string {
-	list := styleAttribute.FindStringSubmatch(attribute)[1]
+// restyleAll copies what gonum wrote. gonum puts fixed colours and the font it measured with into the style attribute of each
+// element; they become classes and plain attributes, so that a style sheet decides by the reader's theme. Only attributes
+// are touched: text cannot look like one, its quotes are escaped.
+func restyleAll(out *bytes.Buffer, body string) {
+	const opening = `style="`
+	for {
+		before, rest, found := strings.Cut(body, opening)
+		if !found {
+			out.WriteString(body)
+			return
+		}
+		list, after, _ := strings.Cut(rest, `"`)
+		out.WriteString(strings.TrimRight(before, " \n\t"))
+		out.WriteString(restyle(list))
+		body = after
+	}
+}
+
+// restyle rewrites the declarations of one style attribute, with a space before each attribute.
+func restyle(list string) string {
 	var classes []string
 	var out strings.Builder
 	for _, declaration := range strings.Split(list, ";") {

@@ -21,31 +21,31 @@ const (
 func (in TimelineInput) svg(f Frame) ([]byte, error) {
 	width := vg.Length(kept(f.WidthPx, widthDefault, 280, 2400)) - 2*margin
 	panels := in.layout(width, narrow(f))
+	if len(panels) == 0 {
+		return empty(f, "nothing was measured over time")
+	}
 	body := vg.Length(30)
 	for _, p := range panels {
 		body += p.height
 	}
 	f.HeightPx = 0 // panels have the height they need
 	pic := begin(f, shadeKeys(in.Triggers), body)
-	if len(panels) == 0 {
-		return pic.empty("nothing was measured over time")
-	}
 	left := vg.Length(0)
 	for _, p := range panels {
 		left = max(left, p.plot.DataCanvas(pic.area).Min.X-pic.area.Min.X)
 	}
 	area := pic.area
 	for i, p := range panels {
-		part := area
+		part, label := area, ""
 		part.Min.Y = part.Max.Y - p.height
 		if i == len(panels)-1 {
-			p.plot.X.Label.Text = "time"
+			label = "time"
 			part.Min.Y = area.Min.Y
 		}
 		area.Max.Y = part.Min.Y
 		part.Max.Y = drawLegend(part, p.legend, yLabel(part, p.Label, p.Unit).Max.Y+gap/2)
 		own := p.plot.DataCanvas(part).Min.X - part.Min.X
-		p.plot.Draw(draw.Crop(part, left-own, 0, 0, -gap/2))
+		drawPlot(p.plot, draw.Crop(part, left-own, 0, 0, -gap/2), label)
 	}
 	return pic.finish()
 }
@@ -95,7 +95,7 @@ func (in TimelineInput) layout(width vg.Length, small bool) (panels []laid) {
 			keys = append(keys, key{name: t.Name, look: l})
 		}
 		x, y := ex.scale("s", map[bool]int{true: 4, false: 10}[small]), ey.scale("", 3)
-		a := axes(x, y, "")
+		a := axes(x, y)
 		a.Add(plotter(func(c draw.Canvas) {
 			sheet{strands: strands, shades: in.Triggers}.data(c, x, y)
 		}))

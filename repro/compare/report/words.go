@@ -57,17 +57,32 @@ func style(size vg.Length, k ink, bold bool) text.Style {
 	return text.Style{Color: k, Font: f, XAlign: draw.XLeft, YAlign: draw.YBottom, Handler: plot.DefaultTextHandler}
 }
 
+// widthOf is how wide s becomes. The font has letters of Europe only: what it lacks the reader's browser takes from another,
+// where it is up to as wide as high.
+func widthOf(sty text.Style, s string) vg.Length {
+	w := sty.Width(s)
+	for _, r := range s {
+		if r >= firstForeign && !(r >= '\u2000' && r < '\u2300') {
+			w += sty.Font.Size * 0.4
+		}
+	}
+	return w
+}
+
+// firstForeign is the first letter after Latin, Greek and Cyrillic.
+const firstForeign = '\u0530'
+
 // fit shortens s in its middle until it is no wider than max: names of variants differ at their ends.
 func fit(s string, sty text.Style, max vg.Length) string {
 	s = clean(s)
-	if sty.Width(s) <= max {
+	if widthOf(sty, s) <= max {
 		return s
 	}
 	runes := []rune(s)
 	low, high := 0, len(runes) // most runes that may be kept
 	for low < high {
 		keep := (low + high + 1) / 2
-		if sty.Width(shorten(runes, keep)) <= max {
+		if widthOf(sty, shorten(runes, keep)) <= max {
 			low = keep
 		} else {
 			high = keep - 1
@@ -91,7 +106,7 @@ func wrap(s string, sty text.Style, max vg.Length, lines int) []string {
 			return append(out, fit(strings.Join(words, " "), sty, max))
 		}
 		n := 1
-		for n < len(words) && sty.Width(strings.Join(words[:n+1], " ")) <= max {
+		for n < len(words) && widthOf(sty, strings.Join(words[:n+1], " ")) <= max {
 			n++
 		}
 		out = append(out, fit(strings.Join(words[:n], " "), sty, max))
@@ -139,7 +154,7 @@ func together(unit string, values ...float64) (words []string, written string) {
 			largest = math.Max(largest, math.Abs(v))
 		}
 	}
-	per, written := 1.0, unit
+	per, written := 1.0, clean(unit)
 	switch {
 	case unit == "%":
 		per = 0.01
