@@ -65,3 +65,44 @@ func TestSlotsAreDeterministic(t *testing.T) {
 		}
 	}
 }
+
+// TestPermitAxis: the longer a call holds its slot, the longer calls wait for one, and the fewer are in
+// flight; an agent that keeps it between its calls leaves it idle. When the servers work on for clients
+// that have left, they have more in flight than there are slots out, however slots are held.
+func TestPermitAxis(t *testing.T) {
+	points := []struct {
+		name string
+		sets []string
+	}{
+		{"none, a rate only", []string{"pacer.slots=0", "pacer.requests_per_second=10"}},
+		{"start", []string{"pacer.hold=start"}},
+		{"first_token", []string{"pacer.hold=first_token"}},
+		{"stream", []string{"pacer.hold=stream"}},
+		{"agent", []string{"pacer.hold=agent"}},
+	}
+	wait, flight := -1.0, 1000.0
+	for _, p := range points {
+		r := measured(t, "starvation", append(p.sets, "workflow.rounds=2")...)
+		t.Logf("%s: %.1f s for a slot, %.1f in flight", p.name, r.Split.SlotS, r.Control.InflightClientMean)
+		if p.name != "agent" { // whose calls but the first have a slot already
+			if r.Split.SlotS < wait {
+				t.Errorf("%s: %.1f s for a slot, less than %.1f s if it is held for shorter", p.name, r.Split.SlotS, wait)
+			}
+			wait = r.Split.SlotS
+		}
+		if r.Control.InflightClientMean > flight {
+			t.Errorf("%s: %.1f in flight, more than %.1f if it is held for shorter", p.name, r.Control.InflightClientMean, flight)
+		}
+		flight = r.Control.InflightClientMean
+	}
+	if wait < 10 {
+		t.Errorf("held until the end: %.1f s for a slot, want a long wait", wait)
+	}
+	for _, p := range points[1:4] {
+		r := measured(t, "ignored-abort", p.sets...)
+		t.Logf("%s: %.1f in flight at the clients, %.1f at the servers", p.name, r.Control.InflightClientMean, r.Control.InflightServerMean)
+		if c := r.Control; c.InflightServerMean < c.InflightClientMean+1 {
+			t.Errorf("held until %s: %.1f in flight at the servers, %.1f at the clients, want a gap of zombies", p.name, c.InflightServerMean, c.InflightClientMean)
+		}
+	}
+}
