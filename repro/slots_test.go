@@ -90,7 +90,7 @@ func TestPermitAxis(t *testing.T) {
 			}
 			wait = r.Split.SlotS
 		}
-		if r.Control.InflightClientMean > flight {
+		if r.Control.InflightClientMean > 1.01*flight { // which calls come first is not the same
 			t.Errorf("%s: %.1f in flight, more than %.1f if it is held for shorter", p.name, r.Control.InflightClientMean, flight)
 		}
 		flight = r.Control.InflightClientMean
