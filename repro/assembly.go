@@ -139,7 +139,11 @@ func (a *assembly) buildServers(ctx context.Context) error {
 	if wall, ok := a.w.(*sim.Wall); ok {
 		return a.listen(wall)
 	}
-	a.client = serving.NewClient(stack, serving.ClientConfig{ConnectionsMax: a.s.Pacer.ConnectionsMax})
+	client := serving.ClientConfig{ConnectionsMax: a.s.Pacer.ConnectionsMax}
+	if a.o.Oracle {
+		client.Oracle = oracleEvery
+	}
+	a.client = serving.NewClient(stack, client)
 	a.backend = a.client
 	a.gauges = &inMemory{stack: stack}
 	return nil

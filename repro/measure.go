@@ -10,6 +10,9 @@ import (
 	"example.com/wedge/repro/metrics"
 )
 
+// oracleEvery is how often the oracle looks.
+const oracleEvery = time.Second
+
 // buildMeter makes what measures the run, if anybody wants that.
 func (a *assembly) buildMeter() {
 	if a.o.Measure == nil {

@@ -255,3 +255,50 @@ func TestSeriesAddsUp(t *testing.T) {
 		t.Error("no place was ever idle, while there were silent streams")
 	}
 }
+
+// TestHedges: attempts that are beside others count as what they are, and so does what was turned away.
+func TestHedges(t *testing.T) {
+	tied := measured(t, "starvation", "policy.hedge.tied=true", "policy.hedge.max=1")
+	conserved(t, "tied requests", tied)
+	if tied.Amplification.Attempts != 2*tied.Amplification.Calls || tied.Amplification.Peak != 2 || tied.Harm.HealthyCancelled != tied.Amplification.Calls {
+		t.Errorf("tied requests: %s %s", encoded(t, tied.Amplification), encoded(t, tied.Harm))
+	}
+	late := measured(t, "starvation", "policy.hedge.after=30s", "policy.hedge.on=answer", "policy.hedge.max=1", "policy.hedge.share=1", "pacer.slots=0")
+	conserved(t, "late ones", late)
+	if late.Waste.WastedShare < 0.2 || late.Control.InflightClientMean < 30 {
+		t.Errorf("late ones: %s %s", encoded(t, late.Waste), encoded(t, late.Control))
+	}
+	shed := measured(t, "starvation", "pacer.queue.max=4", "policy.retry_shed=true", "policy.max_attempts=1000")
+	if shed.Control.Shed < 1000 || shed.Amplification.Attempts != shed.Amplification.Calls || shed.Outcome != metrics.Completed {
+		t.Errorf("shed: %s %s", encoded(t, shed.Control), encoded(t, shed.Amplification))
+	}
+}
+
+// TestOracle: it ends what is dead, at once, and nothing else; so it is as good as no limit where nothing
+// dies, and better than any limit where something does.
+func TestOracle(t *testing.T) {
+	oracle := func(name string) *metrics.Run {
+		s := lookup(t, name, "policy.max_attempts=20")
+		r, err := repro.Run(context.Background(), s, repro.Options{NoVerdict: true, Oracle: true, Measure: &metrics.Options{}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		conserved(t, name, r.Measured)
+		return r.Measured
+	}
+	for _, name := range []string{"starvation", "long-reasoning", "healthy", "slow-but-fine"} {
+		got, want := oracle(name), measured(t, name, "policy.max_attempts=20")
+		if !bytes.Equal(encoded(t, got), encoded(t, want)) {
+			t.Errorf("%s: the oracle changes what is well:\n%s\n%s", name, encoded(t, got), encoded(t, want))
+		}
+	}
+	silent, limited := oracle("silent-stream"), measured(t, "silent-stream", "policy.idle=60s", "policy.max_attempts=20")
+	if silent.Outcome != metrics.Completed || silent.Work.TaskTimeMeanS > limited.Work.TaskTimeMeanS || len(silent.Harm.DetectDeadS) < 10 {
+		t.Errorf("silent-stream: %s, %v s a task, with a limit %v s", silent.Outcome, silent.Work.TaskTimeMeanS, limited.Work.TaskTimeMeanS)
+	}
+	for _, s := range silent.Harm.DetectDeadS {
+		if s > 1 {
+			t.Errorf("silent-stream: found out after %v s", s)
+		}
+	}
+}

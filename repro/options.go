@@ -38,6 +38,10 @@ type Options struct {
 	// horizon are the scenario's, unless they are given. Only runs in virtual time can be measured: it is
 	// the simulated servers that know half of it.
 	Measure *metrics.Options
+	// Oracle ends attempts that the simulated servers know to be dead, within a second, as if their connections had
+	// broken: the bound of what time limits can achieve, to be compared with policies as "oracle". The policy
+	// should have no limits then, and retry_network. Only in virtual time.
+	Oracle bool
 	// NoVerdict leaves out what explains a run and is not needed to compare it with others: journal, gauges,
 	// captures and diagnosis. What happens in the run is the same; Verdict, Episodes and End of the result are empty,
 	// TraceHash is another one, and Watch sees only the start. It goes without a bundle.
@@ -80,8 +84,8 @@ func (o *Options) validate() error {
 			return &InputError{Source: "--clock", Msg: "found virtual with a real server, want wall"}
 		}
 	case ClockWall:
-		if o.Measure != nil {
-			return &InputError{Source: "--clock", Msg: "found wall for a run that is to be measured, want virtual"}
+		if o.Measure != nil || o.Oracle {
+			return &InputError{Source: "--clock", Msg: "found wall for a run that is to be measured, or has an oracle, want virtual"}
 		}
 		if o.Scale != 1 && o.Server != nil {
 			return &InputError{Source: "--scale", Msg: fmt.Sprintf("found %v with a real server, which keeps its own time: want 1", o.Scale)}

@@ -1,10 +1,12 @@
 package metrics
 
 import (
+	"errors"
 	"time"
 
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
+	"example.com/wedge/repro/serving"
 )
 
 // call is a call that an agent has wanted.
@@ -15,7 +17,9 @@ type call struct {
 	ended    bool
 	stage    pacer.Stage
 	since    sim.Instant
-	attempts int
+	attempts int  // seen so far: the number of the latest
+	sent     int  // of these: those that were begun, and not turned away before
+	beside   int  // attempts under way beside the one that the state is about
 	holds    bool // a slot, when it entered its stage
 	computed int  // tokens of its prompt: the most that any of its attempts had computed
 }
@@ -73,10 +77,12 @@ func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
 	if s.Stage != pacer.StageDone {
 		m.inStage[s.Stage]++
 	}
-	if s.Stage == pacer.StageConnect {
-		m.attemptBegun(c, s.Since)
+	if s.Stage == pacer.StageConnect && s.Attempts > c.attempts { // else an earlier one is shown again
+		m.attemptBegun(c, s)
 	}
-	m.inflight.set(m.inStage[pacer.StageHeaders]+m.inStage[pacer.StageFirstToken]+m.inStage[pacer.StageStream], s.Since)
+	m.besides += s.Beside - c.beside
+	c.beside = s.Beside
+	m.countInflight(s.Since)
 }
 
 // pass takes in the time of a stage that a call leaves. Whether it holds a slot is asked at the end of
@@ -102,14 +108,19 @@ func (m *Meter) pass(c *call, now sim.Instant, holds bool) {
 	}
 }
 
-func (m *Meter) attemptBegun(c *call, now sim.Instant) {
-	c.attempts++
+func (m *Meter) countInflight(now sim.Instant) {
+	m.inflight.set(m.inStage[pacer.StageHeaders]+m.inStage[pacer.StageFirstToken]+m.inStage[pacer.StageStream]+m.besides, now)
+}
+
+func (m *Meter) attemptBegun(c *call, s *pacer.CallState) {
+	c.attempts = s.Attempts
+	c.sent++
 	a := &m.attempts
 	a.begun++
-	if c.attempts > 1 {
+	if c.sent > 1 {
 		a.again++
 	}
-	a.window.attempted(now)
+	a.window.attempted(s.Since)
 	if m.sampler != nil {
 		m.sampler.attempts++
 	}
@@ -137,12 +148,23 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 		m.goodput = append(m.goodput, made{s.FirstToken, max(s.FirstToken, s.LastToken), r.Tokens})
 	case pacer.AttemptTimeout, pacer.AttemptCanceled, pacer.AttemptLost:
 		m.harm.killed(m, s, &r, now)
+	case pacer.AttemptNetwork:
+		if errors.Is(r.Err, serving.ErrDead) {
+			m.harm.killed(m, s, &r, now)
+		}
 	case pacer.AttemptStatus:
 		a.refused++
 	case pacer.AttemptRejected:
 		a.rejected++
+		c.attempts = s.Attempts
 	case pacer.AttemptShed:
 		a.shed++
+		c.attempts = s.Attempts
+	}
+	if r.Beside && r.Outcome != pacer.AttemptLost && c.beside > 0 { // one less is under way; a loser was not counted any more
+		c.beside--
+		m.besides--
+		m.countInflight(now)
 	}
 }
 
@@ -194,7 +216,7 @@ func (b *callBook) CallEnded(s *pacer.CallState, tokens int, err error) {
 		a.task.tokens += tokens
 	}
 	a.stage, a.since, a.tool = pacer.StageThink, now, ""
-	if m.agentsHold && c.attempts > 0 {
+	if m.agentsHold && c.sent > 0 {
 		a.heldSince = now
 	}
 }

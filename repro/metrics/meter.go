@@ -40,6 +40,7 @@ type Meter struct {
 	room       []call // for calls to come, in one block
 	stageTime  [pacer.StageCount]time.Duration
 	inStage    [pacer.StageCount]int
+	besides    int   // attempts beside those that calls are shown with
 	inflight   level // attempts that the client holds open
 	raw        Raw
 	attempts   attempts

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -15,6 +16,9 @@ import (
 // ClientConfig is what a client is like. The zero value has no limit.
 type ClientConfig struct {
 	ConnectionsMax int // at once; 0: no limit
+	// Oracle is how often an oracle looks for requests that are dead, and ends them with ErrDead. It is a
+	// bound for comparisons, and nothing that a real client could have. 0: there is none.
+	Oracle time.Duration
 }
 
 // Client talks to the servers in memory, and so stands for an HTTP client with its connection pool.
@@ -28,7 +32,8 @@ type Client struct {
 	// Guarded by the monitor.
 	spare      *body // those whose streams have been closed, by next
 	open       *body // the others, by next and before
-	blackholed bool  // the one connection that all streams share is dead
+	oracle     oracle
+	blackholed bool // the one connection that all streams share is dead
 }
 
 var _ pacer.Backend = (*Client)(nil)
@@ -36,7 +41,7 @@ var _ pacer.Backend = (*Client)(nil)
 // NewClient returns a client of the stack, in the stack's world. A pool with a limit is the semaphore
 // "connections", whose parties are agents and their attempts.
 func NewClient(s *Stack, cfg ClientConfig) *Client {
-	c := &Client{s: s}
+	c := &Client{s: s, oracle: oracle{every: cfg.Oracle}}
 	if cfg.ConnectionsMax > 0 {
 		c.connections = sim.NewSemaphore(s.w, "connections", cfg.ConnectionsMax)
 	}
@@ -54,19 +59,23 @@ func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatComp
 	if a.Connected != nil {
 		a.Connected()
 	}
+	if conn.Dead && c.oracle.every > 0 {
+		_ = lease.Release() // it is held, so this cannot fail
+		return nil, ErrDead
+	}
 	if conn.Dead {
 		err := c.waitInVain(ctx)
 		_ = lease.Release() // it is held, so this cannot fail
 		return nil, err
 	}
-	b := c.unused()
-	b.ctx, b.lease, b.model = ctx, lease, req.Model
+	b := c.unused(ctx)
+	b.lease, b.model = lease, req.Model
 	b.usage = req.StreamOptions != nil && req.StreamOptions.IncludeUsage
 	b.h.submit(c.s, &q)
 	b.h.Hold(conn)
 	b.created = b.h.r.arrived.Time().Unix()
 	st := &stream{b, b.turn}
-	if err := st.h.WaitHeaders(ctx); err != nil {
+	if err := st.h.WaitHeaders(b.ctx); err != nil {
 		_ = st.Close() // nothing is left that could be lost
 		return nil, c.s.statusError(err)
 	}
@@ -84,8 +93,9 @@ func (c *Client) waitInVain(ctx context.Context) error {
 	}
 }
 
-// unused returns a body in which nothing is set but the client and the turn. It is one of the open ones.
-func (c *Client) unused() *body {
+// unused returns a body in which nothing is set but the client, the turn and the context, which descends
+// from the given one. It is one of the open ones.
+func (c *Client) unused(ctx context.Context) *body {
 	c.s.w.Lock()
 	defer c.s.w.Unlock()
 	b := c.spare
@@ -99,6 +109,7 @@ func (c *Client) unused() *body {
 		c.open.before = b
 	}
 	c.open, b.isOpen = b, true
+	b.ctx = c.oversee(ctx, b)
 	return b
 }
 

@@ -26,12 +26,13 @@ type stream struct {
 // then has nothing to copy. So the text runs ahead of the tokens, but never beyond what will arrive in
 // the end; Progress is exact. The rest comes when the answer is complete.
 type body struct {
-	c     *Client
-	turn  uint64          // guarded by the monitor
-	ctx   context.Context // of Open, which ends Recv too
-	h     Handle
-	lease sim.Lease
-	model string
+	c      *Client
+	turn   uint64                  // guarded by the monitor
+	ctx    context.Context         // of Open, which ends Recv too
+	cancel context.CancelCauseFunc // nil: nothing but ctx ends it
+	h      Handle
+	lease  sim.Lease
+	model  string
 	// created is when the request arrived, as a Unix time.
 	created int64
 	usage   bool // a chunk with it is wanted
@@ -255,7 +256,12 @@ func (b *body) end() error {
 	b.h.Cancel()
 	b.c.s.w.Lock()
 	b.c.done(b)
+	cancel := b.cancel
+	b.cancel = nil
 	b.c.s.w.Unlock()
+	if cancel != nil {
+		cancel(context.Canceled)
+	}
 	lease := b.lease
 	b.lease = sim.Lease{}
 	return lease.Release()
