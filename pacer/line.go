@@ -202,11 +202,11 @@ func (c *call) noSlot(err error) (Decision, error) {
 	return Decision{}, err
 }
 
-// sample tells the limit how the attempt ended: once, and of those that its call has taken the slot
-// for. The monitor is held.
+// sample tells the limit how the attempt ended: of several that the call has made at once, the one that
+// decided. The monitor is held.
 func (t *try) sample(now sim.Instant, r *AttemptResult) {
 	c := t.c
-	if c.p.line == nil || t.hedge || c.sampled {
+	if c.p.line == nil || c.sampled || r.Beside {
 		return
 	}
 	c.sampled = true
@@ -235,11 +235,12 @@ const (
 // held.
 func (t *try) sampleFirst(now sim.Instant) {
 	c := t.c
-	if c.p.line == nil || c.p.line.limiter == nil || c.p.line.limiter.Signal() != concurrency.FirstToken || t.hedge || c.sampled {
+	l := c.p.line
+	if l == nil || l.limiter == nil || l.limiter.Signal() != concurrency.FirstToken || c.sampled {
 		return
 	}
 	c.sampled = true
-	c.p.line.ended(t.reading(now))
+	l.ended(t.reading(now))
 }
 
 func (t *try) reading(now sim.Instant) concurrency.Sample {

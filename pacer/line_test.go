@@ -184,6 +184,47 @@ func TestPermitAxis(t *testing.T) {
 	}
 }
 
+// A slot that is held until the first output is given back when the first of the attempts of a call has
+// some, and the limit is told of that one.
+func TestPermitOfHedgedCalls(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w sim.World, ctx context.Context) {
+		config := pacer.Config{Hold: pacer.HoldFirstToken, Limit: concurrency.Config{Rule: concurrency.AIMD, Initial: 2, Min: 1,
+			Max: 8, Signal: concurrency.FirstToken, Timeout: 4 * s}}
+		policy := with(func(p *pacer.Policy) { p.Hedge = pacer.Hedge{After: 3 * s, Share: 1} })
+		b := &backend{w: w, play: func(a *pacer.Attempt) script {
+			if a.Number == 1 {
+				return script{headers: s, chunks: []chunk{say(20*s, "late")}}
+			}
+			return script{headers: s, chunks: []chunk{say(s, "x"), say(10*s, "y")}}
+		}}
+		p, err := pacer.New(w, config, policy, b, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := w.Spawn(ctx, "a", func(ctx context.Context) {
+			if _, err := p.Chat(ctx, identity("a", 1), request()); err != nil {
+				t.Error(err)
+			}
+		})
+		_ = w.Sleep(ctx, 4500*time.Millisecond)
+		if st := slotState(w); st.InUse != 1 || st.Capacity != 2 {
+			t.Errorf("before the output: %+v", st)
+		}
+		_ = w.Sleep(ctx, s)
+		if st := slotState(w); st.InUse != 0 || st.Capacity != 3 {
+			t.Errorf("with the output: %+v", st)
+		}
+		_ = call.Wait(ctx)
+		if now := w.Now(); now != sim.Instant(15*s) {
+			t.Errorf("the call ended at %v, want 15s", now)
+		}
+		if st := slotState(w); st.Capacity != 3 {
+			t.Errorf("in the end: %+v, want the limit to have been told once", st)
+		}
+		settled(t, w, p)
+	})
+}
+
 // While calls wait in the line, whoever looks sees who holds a slot and who waits, how many slots the
 // limit allows, and the stage on the goroutine's labels.
 func TestLineIsSeen(t *testing.T) {

@@ -114,24 +114,27 @@ func (c *call) keep(got permit) {
 	c.permit = got
 }
 
-// passed gives the slot back if it is held only until what the attempt has come to. The slot is the
-// call's, and one process's to give.
+// passed gives the slot back if it is held only until the first of the call's attempts has come so far.
 func (t *try) passed(until Hold) {
-	if t.c.p.config.Hold == until && !t.hedge {
+	if t.c.p.config.Hold == until {
 		t.c.giveSlot()
 	}
 }
 
 // giveSlot gives the call's own slot back, if it has one. One that the agent keeps is not its own.
 func (c *call) giveSlot() {
-	if c.permit == (permit{}) {
+	if !c.p.hedges && c.permit == (permit{}) { // else other attempts' processes may give it as well
 		return
 	}
 	c.p.w.Lock()
 	held := c.permit
-	c.permit, c.state.HoldsSlot = permit{}, false
+	if held != (permit{}) {
+		c.permit, c.state.HoldsSlot = permit{}, false
+	}
 	c.p.w.Unlock()
-	c.p.giveBack(held)
+	if held != (permit{}) {
+		c.p.giveBack(held)
+	}
 }
 
 // forgetSlot loses track of the slot without giving it back: the classic bug. The monitor is held.
