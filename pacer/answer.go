@@ -71,6 +71,22 @@ func (t *text) String() string {
 	return t.only
 }
 
+// seed begins an answer with text that an earlier attempt has received. It is no output of this one.
+func (a *answer) seed(text string) {
+	c, _ := a.choice(0) // the first fits
+	c.content.add(text)
+}
+
+// text returns the text of an answer that can be continued: there is some, and nothing after it.
+func (a *answer) text() (text string, ok bool) {
+	if len(a.choices) != 1 {
+		return "", false
+	}
+	c := &a.choices[0]
+	text = c.content.String()
+	return text, text != "" && len(c.calls) == 0 && c.function == nil && c.refusal.String() == "" && c.finish == ""
+}
+
 // add takes in a chunk, and says whether there was any output in it.
 func (a *answer) add(chunk *openai.ChatCompletionStreamResponse) (output bool, err error) {
 	if a.id == "" {

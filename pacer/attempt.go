@@ -58,12 +58,18 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inn
 	if c.state.Attempts > 0 { // else all is fresh
 		t.answer, t.hit, t.lost = answer{}, nil, false
 	}
+	if c.kept.text != "" {
+		t.answer.seed(c.kept.text)
+	}
 	if c.p.controls != nil && !t.hedge {
 		t.pass = c.pass
 	}
 	t.limits = c.limitsNow(now, tokensMax(req))
 	c.count()
-	a := &Attempt{ID: c.state.AttemptID, Number: c.state.Attempts, Of: c.id}
+	a := &Attempt{ID: c.state.AttemptID, Number: c.state.Attempts, Of: c.id, Hedge: t.hedge}
+	if c.p.policy.PropagateDeadline {
+		a.Remaining = c.remaining(now, t.limits)
+	}
 	a.Connected = func() { t.connected(a) }
 	t.a = a
 	t.phase = phase{stage: StageConnect, began: now}

@@ -24,11 +24,16 @@ type Backend interface {
 	Open(ctx context.Context, a *Attempt, req openai.ChatCompletionRequest) (Stream, error)
 }
 
-// Attempt is one HTTP request of a call.
+// Attempt is one HTTP request of a call. Only Connected is ever called; the rest is for the backend to
+// tell the server.
 type Attempt struct {
 	ID     string   // unique in the run; sent as x-request-id, so that it stands in router logs
 	Number int      // 1 for the first attempt of the call
 	Of     Identity // the call it belongs to
+	Hedge  bool     // it has joined another one of the call
+
+	// Remaining is how much time the server has to answer. 0: it is not to be told.
+	Remaining time.Duration
 
 	// Connected is called by the backend when the attempt has got its connection, on the goroutine
 	// that called Open and without the monitor held. The backend may call it more than once; only the
@@ -50,6 +55,13 @@ type Stream interface {
 
 	// Close ends the stream; the server sees the client leave unless it had been read to its end.
 	Close() error
+}
+
+// Ahead is what a Stream has if the chunks that it hands out run ahead of what has arrived.
+type Ahead interface {
+	// Arrived returns the text of the answer (no reasoning) that has arrived. ok says whether there is
+	// any and it can be continued: no tool call has begun. It is called with the monitor held.
+	Arrived() (text string, ok bool)
 }
 
 // Progress is what a stream has received.

@@ -53,6 +53,9 @@ type call struct {
 	pass  pass    // of the next attempt
 	asked *asked  // of a budget that is asked after the wait; nil: nothing
 
+	kept     kept        // of the answer, from attempts that failed
+	deadline sim.Instant // of what the call is for; Never: none
+
 	own    try   // the attempt that the call's own process plays
 	shown  *try  // the one that state is about; nil: none so far
 	winner *try  // the one that has the answer; nil: none so far
@@ -64,6 +67,9 @@ func (p *Pacer) newCall(ctx context.Context, id Identity) *call {
 	c := p.unused()
 	c.proc, c.id = sim.ProcessOf(ctx), id
 	c.own.proc, c.own.armed = c.proc, sim.Never
+	if p.policy.PropagateDeadline {
+		c.deadline = deadlineOf(ctx)
+	}
 	s := &c.state
 	s.Agent, s.Task, s.Round, s.Step, s.Started = id.Agent, id.Task, id.Round, id.Step, p.w.Now()
 	s.ID, s.AttemptID = p.number(id)
@@ -123,9 +129,9 @@ func (c *call) once(ctx context.Context, req *openai.ChatCompletionRequest) (Dec
 	if err != nil {
 		next, err = c.turnedAway(StageRate, AttemptRejected, err)
 	} else if c.p.hedges {
-		next, err = c.raceAttempts(ctx, req)
+		next, err = c.raceAttempts(ctx, c.continued(req))
 	} else {
-		next, err = c.attempt(ctx, req)
+		next, err = c.attempt(ctx, c.continued(req))
 	}
 	if !next.Again || !c.p.config.HoldInBackoff {
 		c.giveSlot()
@@ -185,7 +191,7 @@ func (c *call) end(err error) {
 	c.state.HoldsSlot = false // one that the agent keeps is no longer this call's
 	tokens := 0
 	if err == nil {
-		tokens = c.state.Tokens
+		tokens = c.state.Tokens + c.kept.tokens
 	}
 	c.enter(StageDone, c.p.w.Now())
 	c.p.unlist(c)

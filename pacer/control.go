@@ -115,6 +115,9 @@ func (c *call) turnedAway(stage Stage, outcome string, why error) (Decision, err
 	now := c.p.w.Now()
 	r := AttemptResult{ID: c.state.AttemptID}
 	next, err := c.decide(Failure{Outcome: outcome, CallTook: now.Sub(c.state.Started)}, why, &r)
+	if !next.Again {
+		r.Kept = c.keeps(kept{})
+	}
 	if c.p.obs != nil {
 		c.p.obs.AttemptEnded(&c.state, r)
 	}

@@ -54,6 +54,7 @@ type chunk struct {
 	text  string        // empty: an event without output
 	usage int           // output tokens, if not 0
 	bytes int           // a comment of so many bytes instead of an event
+	call  string        // a piece of a tool call's arguments
 }
 
 func say(after time.Duration, text string) chunk { return chunk{after: after, text: text} }
@@ -62,6 +63,7 @@ func say(after time.Duration, text string) chunk { return chunk{after: after, te
 type backend struct {
 	w    sim.World
 	play func(a *pacer.Attempt) script
+	hear func(a *pacer.Attempt, req *openai.ChatCompletionRequest) // nil: nobody does
 }
 
 func (b *backend) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCompletionRequest) (pacer.Stream, error) {
@@ -69,6 +71,9 @@ func (b *backend) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCom
 		return nil, fmt.Errorf("the request is not streamed with usage")
 	}
 	s := b.play(a)
+	if b.hear != nil {
+		b.hear(a, &req)
+	}
 	if err := b.w.Sleep(ctx, s.connect); err != nil {
 		return nil, err
 	}
@@ -151,7 +156,11 @@ func (c chunk) response() openai.ChatCompletionStreamResponse {
 		r.Usage = &openai.Usage{CompletionTokens: c.usage}
 		return r
 	}
-	r.Choices = []openai.ChatCompletionStreamChoice{{Delta: openai.ChatCompletionStreamChoiceDelta{Content: c.text}}}
+	delta := openai.ChatCompletionStreamChoiceDelta{Content: c.text}
+	if c.call != "" {
+		delta.ToolCalls = []openai.ToolCall{{Function: openai.FunctionCall{Arguments: c.call}}}
+	}
+	r.Choices = []openai.ChatCompletionStreamChoice{{Delta: delta}}
 	return r
 }
 

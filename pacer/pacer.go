@@ -90,7 +90,12 @@ func (p *Pacer) Chat(ctx context.Context, id Identity, req openai.ChatCompletion
 	if err != nil {
 		return openai.ChatCompletionResponse{}, err
 	}
-	return c.winner.answer.response(), nil
+	resp := c.winner.answer.response()
+	if resp.Usage.CompletionTokens > 0 { // as if the answer had come in one piece
+		resp.Usage.CompletionTokens += c.kept.tokens
+		resp.Usage.PromptTokens = max(0, resp.Usage.PromptTokens-c.kept.tokens)
+	}
+	return resp, nil
 }
 
 // Calls returns the calls in flight in the order of their start, with what each has received by now.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/sashabaranov/go-openai"
 
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
@@ -62,6 +63,17 @@ func (st *story) transcript(t *testing.T, w sim.World, ctx context.Context) stri
 	return b.String()
 }
 
+// hear writes down what a request says beyond the conversation.
+func (r *recorder) hear(a *pacer.Attempt, req *openai.ChatCompletionRequest) {
+	last := req.Messages[len(req.Messages)-1]
+	if last.Role == openai.ChatMessageRoleAssistant {
+		r.printf("%d: asks to continue %q with at most %d tokens", a.Of.Call, last.Content, req.MaxCompletionTokens)
+	}
+	if a.Remaining > 0 {
+		r.printf("%d: says that %v remain", a.Of.Call, a.Remaining)
+	}
+}
+
 // run makes the calls of the story, and returns what was told of them, their errors and their answers.
 func (st *story) run(t *testing.T, w sim.World, ctx context.Context) (rec *recorder, errs []error, texts []string) {
 	t.Helper()
@@ -70,7 +82,7 @@ func (st *story) run(t *testing.T, w sim.World, ctx context.Context) (rec *recor
 		t.Fatalf("%s: %v", st.name, err)
 	}
 	rec = &recorder{w: w, calls: true}
-	p, err := pacer.New(w, slots(st.slots, pacer.HoldStream), policy, &backend{w: w, play: st.play}, rec, nil)
+	p, err := pacer.New(w, slots(st.slots, pacer.HoldStream), policy, &backend{w: w, play: st.play, hear: rec.hear}, rec, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", st.name, err)
 	}
@@ -124,7 +136,7 @@ type chapter struct {
 func chapters() []chapter {
 	return []chapter{
 		{"deadlines.txt", deadlineStories}, {"retries.txt", retryStories}, {"controls.txt", controlStories},
-		{"hedges.txt", hedgeStories},
+		{"hedges.txt", hedgeStories}, {"partial.txt", partialStories},
 	}
 }
 

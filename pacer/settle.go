@@ -45,7 +45,6 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 		v := t.view()
 		s = &v
 	}
-	t.stream = nil
 	r := AttemptResult{ID: s.AttemptID, Outcome: AttemptOK, Took: now.Sub(t.phase.began), Hedge: t.hedge, Beside: c.race.goesOn(t)}
 	var next Decision
 	if err != nil {
@@ -57,7 +56,7 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 			s.Tokens = max(0, u.CompletionTokens)
 		}
 	}
-	t.phase.stage = StageDone
+	t.phase.stage, t.stream = StageDone, nil
 	r.Tokens = s.Tokens
 	t.sample(now, &r)
 	if c.p.obs != nil {
@@ -92,6 +91,7 @@ func (t *try) failed(ctx context.Context, err error, r *AttemptResult, gapMax ti
 	if !t.hedge {
 		c.leak(now)
 	}
+	r.Kept = t.keep(next.Again)
 	return next, err
 }
 
