@@ -8,7 +8,8 @@ import (
 // Config says how many agents work, and when they start: the block fleet of a scenario. The zero
 // value is a fleet with nothing to do.
 type Config struct {
-	// Agents is the number of tasks; each is worked on by an agent of its own. 0: there is nothing to do.
+	// Agents is the number of tasks that are there from the start; each is worked on by an agent of its
+	// own. 0: there are none.
 	Agents int `json:"agents" yaml:"agents"`
 
 	// Workers is how many agents work at once. 0: all of them.
@@ -17,6 +18,9 @@ type Config struct {
 	// StartSpread is the time over which the first agents start, each at an instant drawn uniformly
 	// from it. 0: all start at once. Agents that wait for a worker start when one is free.
 	StartSpread time.Duration `json:"start_spread_ns" yaml:"start_spread"`
+
+	// Arrivals brings more tasks as time goes on. The zero value: there are no more.
+	Arrivals Arrivals `json:"arrivals,omitzero" yaml:"arrivals,omitzero"`
 }
 
 // DefaultConfig returns the fleet of the incident that wedge exists for: 30 agents, all at once.
@@ -37,10 +41,16 @@ func (c *Config) Validate() error {
 	case c.Workers < 0 || c.Workers > AgentsLimit:
 		return fmt.Errorf("workers: found %d, want 0 (as many as agents) to %d", c.Workers, AgentsLimit)
 	}
-	return checkLength("start_spread", c.StartSpread, 0)
+	if err := checkLength("start_spread", c.StartSpread, 0); err != nil {
+		return err
+	}
+	if err := c.Arrivals.validate(); err != nil {
+		return fmt.Errorf("arrivals.%w", err)
+	}
+	return nil
 }
 
-// workers returns how many agents work at once.
+// workers returns how many agents work at once at the start.
 func (c *Config) workers() int {
 	if c.Workers == 0 {
 		return c.Agents

@@ -24,7 +24,10 @@ type Options struct {
 	// 0: none. In virtual time there must be a horizon or Watchdog.GiveUpAfter.
 	Horizon time.Duration
 
-	// Tasks are the agents' tasks, as many as Fleet.Agents. nil: named task-01 and so on.
+	// Arrivals are the tasks that come later, as [Config.Schedule] has them.
+	Arrivals []Arrival
+
+	// Tasks are the agents' tasks, as many as Fleet.Agents and Arrivals. nil: named task-01 and so on.
 	Tasks []agents.Task
 
 	// Guests says that the agents are somebody else's. The fleet hires none and has no tasks: who runs
@@ -84,6 +87,7 @@ type Fleet struct {
 	why      Reason
 	over     sim.Cond // why has been set
 	working  int      // agents that have been hired and not let go
+	due      int      // tasks that have not arrived
 	current  *Episode // the open one
 	failures []Failure
 
@@ -103,7 +107,13 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 	if err := o.validate(w); err != nil {
 		return nil, fmt.Errorf("harness: New: %w", err)
 	}
-	o.Setup.Agents, o.Setup.Workers = o.Fleet.Agents, o.Fleet.workers()
+	o.Setup.Agents, o.Setup.Workers = o.Fleet.Agents+len(o.Arrivals), o.Fleet.workers()
+	if len(o.Arrivals) > 0 {
+		o.Setup.Workers = o.Setup.Agents
+		if n := o.Fleet.Workers; n > 0 {
+			o.Setup.Workers = min(n, o.Setup.Agents)
+		}
+	}
 	o.Setup.StallAfter, o.Setup.SampleEvery = o.Watchdog.StallAfter, o.Watchdog.SampleEvery
 	o.Setup.Captures = slices.Clone(o.Watchdog.Captures)
 	o.Setup.HasGauges, o.Setup.HasRouterLog = o.Servers != nil, o.Router != nil
@@ -124,7 +134,7 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 
 func (o *Options) validate(w sim.World) error {
 	if o.Guests {
-		o.Fleet = Config{}
+		o.Fleet, o.Arrivals = Config{}, nil
 	} else if err := o.Fleet.Validate(); err != nil {
 		return fmt.Errorf("fleet.%w", err)
 	}
@@ -138,8 +148,10 @@ func (o *Options) validate(w sim.World) error {
 		return errors.New("horizon: found 0 (none) while watchdog.give_up_after is 0 (never): in virtual time a run needs one of them")
 	case o.Run == nil && !o.Guests || o.Calls == nil:
 		return errors.New("Run and Calls must be given")
-	case o.Tasks != nil && len(o.Tasks) != o.Fleet.Agents:
-		return fmt.Errorf("%d tasks for %d agents, want as many", len(o.Tasks), o.Fleet.Agents)
+	case o.Fleet.Agents+len(o.Arrivals) > AgentsLimit:
+		return fmt.Errorf("fleet.agents: found %d and %d arrivals, want at most %d in all", o.Fleet.Agents, len(o.Arrivals), AgentsLimit)
+	case o.Tasks != nil && len(o.Tasks) != o.Fleet.Agents+len(o.Arrivals):
+		return fmt.Errorf("%d tasks for %d agents, want as many", len(o.Tasks), o.Fleet.Agents+len(o.Arrivals))
 	}
 	return nil
 }
@@ -181,13 +193,13 @@ func (f *Fleet) begin(aides context.Context) {
 	f.w.Lock()
 	now := f.w.Now()
 	f.ledger.watch = newWatch(&f.o.Watchdog, now)
-	f.ledger.journal.runStart(now, f.o.Name, f.o.Fleet.Agents, f.o.Fleet.workers())
+	f.ledger.journal.runStart(now, f.o.Name, f.o.Setup.Agents, f.o.Setup.Workers)
 	for i := range f.o.Fleet.Agents {
 		f.tasks.PutLocked(i)
 	}
 	f.begun.OpenLocked()
-	f.working = f.o.Fleet.workers()
-	if f.working == 0 && !f.o.Guests {
+	f.working, f.due = f.o.Fleet.workers(), len(f.o.Arrivals)
+	if f.working == 0 && f.due == 0 && !f.o.Guests {
 		f.end(Completed)
 	}
 	f.w.Unlock()
@@ -198,6 +210,9 @@ func (f *Fleet) begin(aides context.Context) {
 	}
 	for range f.o.Fleet.workers() {
 		f.hire(true)
+	}
+	if len(f.o.Arrivals) > 0 {
+		f.w.Spawn(aides, "harness.arrivals", f.admit)
 	}
 }
 

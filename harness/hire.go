@@ -15,9 +15,14 @@ import (
 func (f *Fleet) hire(first bool) {
 	i, ok := f.tasks.TryGet()
 	f.w.Lock()
+	for !ok && f.tasks.Len() > 0 { // one has arrived in between, and relies on this worker
+		f.w.Unlock()
+		i, ok = f.tasks.TryGet()
+		f.w.Lock()
+	}
 	if !ok || f.why != Running {
 		f.working--
-		if f.working == 0 {
+		if f.working == 0 && f.due == 0 {
 			f.end(Completed)
 		}
 		f.w.Unlock()
@@ -67,7 +72,7 @@ func (f *Fleet) taskOf(i int) agents.Task {
 // nameOf returns such names as agent-01, with as many digits as the largest number has, at least two.
 func (f *Fleet) nameOf(what string, i int) string {
 	width := 2
-	for n := f.o.Fleet.Agents; n >= 100; n /= 10 {
+	for n := f.total(); n >= 100; n /= 10 {
 		width++
 	}
 	const zeros = "000000" // enough for AgentsLimit
