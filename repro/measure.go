@@ -23,7 +23,7 @@ func (a *assembly) buildMeter() {
 		o.Horizon = a.s.Horizon
 	}
 	if o.Triggers == nil {
-		o.Triggers = a.s.Triggers()
+		o.Triggers = a.s.TriggerWindows()
 	}
 	a.meter = metrics.New(a.w, o, metrics.Setup{Tasks: a.s.Fleet.Agents, Pacer: a.s.Pacer, Stack: a.stack, Client: a.client})
 }
@@ -50,9 +50,9 @@ func (a *assembly) agentObserver() agents.Observer {
 	return a.ledger.AgentObserver()
 }
 
-// Triggers returns the times in which something upsets the fleet for a while: those of faults that have an
+// TriggerWindows returns the times in which something upsets the fleet for a while: those of faults that have an
 // end.
-func (s *Scenario) Triggers() []metrics.Window {
+func (s *Scenario) TriggerWindows() []metrics.Window {
 	triggers := []metrics.Window{}
 	for i := range s.Faults {
 		if f := &s.Faults[i]; f.To > 0 {

@@ -124,7 +124,7 @@ func (p *pictures) singleRun(ctx context.Context, policy, scenario int) ([]repor
 		return report.Frame{Title: title + ": " + name, Note: fmt.Sprintf("one run of %s, seed %d", p.r.Scenarios[scenario].Name, s.Seed)}
 	}
 	var shades []report.Shade
-	for _, w := range s.Triggers() {
+	for _, w := range s.TriggerWindows() {
 		shades = append(shades, report.Shade{Name: "trigger", FromX: w.From.Seconds(), ToX: w.To.Seconds()})
 	}
 	timeline := report.TimelineInput{Frame: frame("Over time"), EveryS: series.EveryS, Triggers: shades, Panels: []report.Panel{
