@@ -67,3 +67,17 @@ func (k *Knob) value(place float64) (x float64, text string) {
 	}
 	return x, strconv.FormatFloat(x, 'g', 6, 64)
 }
+
+// fits says why the policy can take neither end of the range, or returns nil.
+func (k *Knob) fits(v *Variant) error {
+	var failed error
+	for _, place := range []float64{1, 0} {
+		_, text := k.value(place)
+		_, err := v.with("--tune "+k.Path, []Setting{{k.Path, text}})
+		if err == nil {
+			return nil
+		}
+		failed = err
+	}
+	return failed
+}

@@ -76,6 +76,13 @@ func (t *Tuning) validate(p *Plan) error {
 	case t.Seeds.From <= p.Seeds.To && p.Seeds.From <= t.Seeds.To:
 		return &repro.InputError{Source: "--tune-seeds", Msg: fmt.Sprintf("found %s, which overlaps --seeds %s: what was tuned on seeds looks better on them than it is", t.Seeds, p.Seeds)}
 	}
+	for i := range p.Policies {
+		for k := range t.Knobs {
+			if err := t.Knobs[k].fits(&p.Policies[i]); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

@@ -76,6 +76,11 @@ func inline(text string) (Variant, error) {
 			if err := yaml.NodeToValue(field.Value, &v.Set); err != nil {
 				return bad("set: found no list of texts, want settings of the pacer such as [pacer.hold=start]")
 			}
+			for _, set := range v.Set {
+				if !strings.HasPrefix(set, "pacer.") || !strings.Contains(set, "=") {
+					return bad("set: found %q, want settings of the pacer such as pacer.hold=start", set)
+				}
+			}
 		default:
 			rest = append(rest, field.String())
 		}
