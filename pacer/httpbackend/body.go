@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -20,12 +21,14 @@ import (
 type counts struct {
 	bytes, events, tokens          atomic.Int64
 	lastByte, lastEvent, lastToken atomic.Int64 // sim.Instant
+	gapMax                         atomic.Int64 // nanoseconds
 }
 
 func (c *counts) progress() pacer.Progress {
 	return pacer.Progress{
 		Bytes: c.bytes.Load(), Events: int(c.events.Load()), Tokens: int(c.tokens.Load()),
 		LastByte: sim.Instant(c.lastByte.Load()), LastEvent: sim.Instant(c.lastEvent.Load()), LastToken: sim.Instant(c.lastToken.Load()),
+		GapMax: time.Duration(c.gapMax.Load()),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"strconv"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -129,6 +130,17 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
+// tellDeadline says how much time is left, if that is to be told: in milliseconds, and with the headers
+// in which openai's and anthropic's clients say it in whole seconds, beside the number of retries.
+func tellDeadline(h http.Header, a *pacer.Attempt) {
+	if a.Remaining <= 0 {
+		return
+	}
+	h.Set("X-Request-Deadline-Ms", strconv.FormatInt(a.Remaining.Milliseconds(), 10))
+	h.Set("X-Stainless-Timeout", strconv.FormatInt(int64(a.Remaining/time.Second), 10))
+	h.Set("X-Stainless-Retry-Count", strconv.Itoa(a.Number-1))
+}
+
 // streamKey is the key of the stream that a request belongs to.
 type streamKey struct{}
 
@@ -143,6 +155,7 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	}
 	if s.attempt != nil {
 		req.Header.Set("X-Request-Id", s.attempt.ID)
+		tellDeadline(req.Header, s.attempt)
 	}
 	s.sent = true
 	resp, err := d.http.Do(req)

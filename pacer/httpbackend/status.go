@@ -20,6 +20,7 @@ func (c *Client) statusError(resp *http.Response) *pacer.StatusError {
 	_ = resp.Body.Close()
 	e := &pacer.StatusError{Status: resp.StatusCode}
 	e.RetryAfter, e.HasRetryAfter = pacer.RetryAfter(resp.Header, time.Now)
+	e.ShouldRetry, e.HasShouldRetry = shouldRetry(resp.Header.Get("X-Should-Retry"))
 	message, _ := readError(text)
 	if location := resp.Header.Get("Location"); location != "" && resp.StatusCode < 400 {
 		message = "redirects to " + location + ", which is not followed: use that as the base URL"
@@ -29,6 +30,11 @@ func (c *Client) statusError(resp *http.Response) *pacer.StatusError {
 	}
 	e.Message = oneLine(c.redact(message))
 	return e
+}
+
+// shouldRetry reads a header with which a server says whether another attempt makes sense.
+func shouldRetry(text string) (again, ok bool) {
+	return text == "true", text == "true" || text == "false"
 }
 
 // eventError returns the error of an event, or of a body that came with status 200.

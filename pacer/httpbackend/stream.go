@@ -95,8 +95,11 @@ func (s *stream) count(chunk *openai.ChatCompletionStreamResponse) {
 		s.finished = s.finished || c.FinishReason != "" && c.FinishReason != openai.FinishReasonNull
 	}
 	if size > 0 {
+		now := int64(s.client.w.Now())
+		if last := s.counts.lastToken.Swap(now); s.textSize > 0 {
+			s.counts.gapMax.Store(max(s.counts.gapMax.Load(), now-last))
+		}
 		s.textSize += size
-		s.counts.lastToken.Store(int64(s.client.w.Now()))
 	}
 	if u := chunk.Usage; u != nil && u.CompletionTokens > 0 {
 		s.usage = true
