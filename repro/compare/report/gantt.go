@@ -90,6 +90,7 @@ func drawRow(c draw.Canvas, x scale, at float64, y scale, spans []Span, stages [
 	sort.SliceStable(spans, func(i, j int) bool { return spans[i].FromS < spans[j].FromS })
 	low, high := c.Y(y.Normalize(0, 0, at+0.12)), c.Y(y.Normalize(0, 0, at+0.88))
 	end := vg.Length(-1)
+	var paths [seriesCount + 1]vg.Path // one for each stage keeps the file small
 	for i := 0; i < len(spans); i++ {
 		from, to := c.X(x.Normalize(0, 0, spans[i].FromS)), c.X(x.Normalize(0, 0, spans[i].ToS))
 		for i+1 < len(spans) && spans[i+1].Stage == spans[i].Stage && c.X(x.Normalize(0, 0, spans[i+1].FromS))-to < seen {
@@ -100,8 +101,14 @@ func drawRow(c draw.Canvas, x scale, at float64, y scale, spans []Span, stages [
 			continue
 		}
 		end = to
-		stage := indexOf(&stages, spans[i].Stage)
-		c.SetColor(wash{seriesInk(stage), 0.85})
-		c.Fill(vg.Rectangle{Min: vg.Point{X: from, Y: low}, Max: vg.Point{X: max(to, from+seen), Y: high}}.Path())
+		stage := min(indexOf(&stages, spans[i].Stage), seriesCount)
+		box := vg.Rectangle{Min: vg.Point{X: from, Y: low}, Max: vg.Point{X: max(to, from+seen), Y: high}}
+		paths[stage] = append(paths[stage], box.Path()...)
+	}
+	for stage, path := range paths {
+		if len(path) > 0 {
+			c.SetColor(wash{seriesInk(stage), 0.85})
+			c.Fill(path)
+		}
 	}
 }

@@ -34,7 +34,7 @@ type look struct {
 // lookOf hands out the looks in order. The ninth and later share one that stays in the background.
 func lookOf(i int) look {
 	dashes := [seriesCount][]vg.Length{nil, {7, 3}, {2, 2}, {8, 3, 2, 3}, {12, 4}, {4, 2}, {10, 2, 2, 2, 2, 2}, {1, 3}}
-	shapes := [seriesCount]draw.GlyphDrawer{draw.CircleGlyph{}, square, draw.PyramidGlyph{}, ring, draw.BoxGlyph{}, cross, draw.TriangleGlyph{}, plus}
+	shapes := [seriesCount]draw.GlyphDrawer{draw.CircleGlyph{}, square, draw.PyramidGlyph{}, diamond, draw.BoxGlyph{}, cross, draw.TriangleGlyph{}, plus}
 	if i < 0 || i >= seriesCount {
 		return look{ink: inkOther, width: 1, shape: plus}
 	}

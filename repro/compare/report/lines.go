@@ -14,7 +14,7 @@ func (in LinesInput) frame() Frame { return in.Frame }
 func (in LinesInput) broad() bool  { return false }
 
 func (in LinesInput) svg(f Frame) ([]byte, error) {
-	s := sheet{x: in.X, y: in.Y, references: in.References, shades: in.Shades}
+	s := sheet{marked: in.Markers, x: in.X, y: in.Y, references: in.References, shades: in.Shades}
 	for i, c := range in.Curves {
 		s.strands = append(s.strands, strand{points: c.Points, look: lookOf(i), steps: in.Steps, markers: in.Markers, band: true})
 		s.names = append(s.names, named(c.Name, c.N))
@@ -46,17 +46,22 @@ func (in LoadInput) broad() bool  { return false }
 func (in LoadInput) svg(f Frame) ([]byte, error) {
 	s := sheet{x: Axis{Label: "offered load", Unit: in.Unit}, y: Axis{Label: "goodput", Unit: in.Unit}, arrows: true, diagonal: true}
 	falls := false
+	var names []string
 	for i, r := range in.Ramps {
 		l := lookOf(i)
 		l.dashes = nil
 		s.strands = append(s.strands, strand{points: r.Up, look: l, markers: true})
-		s.names = append(s.names, named(r.Name, r.N))
+		names = append(names, named(r.Name, r.N))
 		falls = falls || len(r.Down) > 0
 	}
 	for i, r := range in.Ramps {
 		l := lookOf(i)
 		l.dashes = []vg.Length{4, 3}
 		s.strands = append(s.strands, strand{points: r.Down, look: l, markers: true})
+	}
+	for _, k := range keysOf(names) {
+		k.look.dashes = nil // here a dash says which way the load goes
+		s.keys = append(s.keys, k)
 	}
 	s.keys = append(s.keys, key{name: "all that is offered", look: look{ink: inkLine, width: 1}})
 	if falls {
@@ -76,6 +81,7 @@ type sheet struct {
 	keys       []key    // further entries of the legend
 	references []Reference
 	shades     []Shade
+	marked     bool                            // strands carry markers, and so does the legend
 	arrows     bool                            // the middle of each strand shows which way it goes
 	diagonal   bool                            // y = x
 	fromZero   bool                            // y begins at 0 whatever the data
@@ -88,7 +94,13 @@ func (s sheet) svg(f Frame) ([]byte, error) {
 	if odd > 0 {
 		f.Note = join(f.Note, fmt.Sprintf("%d values have no place here and are left out", odd))
 	}
-	keys := append(keysOf(s.names), s.keys...)
+	keys := keysOf(s.names)
+	for i := range keys {
+		if !s.marked {
+			keys[i].look.shape = nil
+		}
+	}
+	keys = append(keys, s.keys...)
 	keys = append(keys, referenceKeys(s.references)...)
 	keys = append(keys, shadeKeys(s.shades)...)
 	if !s.drawable(x, y) {

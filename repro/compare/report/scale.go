@@ -74,6 +74,10 @@ func (s scale) Ticks(_, _ float64) []plot.Tick {
 		ticks = append(ticks, plot.Tick{Value: 0, Label: "0"})
 	}
 	for _, v := range at {
+		// Where labels are few they are wide for their axis: keep them off the gutter's.
+		if s.zero && s.ticks <= 4 && s.Normalize(0, 0, v) < gutter*1.8 {
+			continue
+		}
 		ticks = append(ticks, plot.Tick{Value: v, Label: s.label(v)})
 	}
 	if s.never {

@@ -37,8 +37,8 @@ func TestTicks(t *testing.T) {
 		{"half a decade", extentOf(true, 3, 8), "", "5"},
 		{"log of one", extentOf(true, 7), "", "5 10"},
 		{"log times", extentOf(true, 5, 7200), "s", "10 s 10 min"},
-		{"log and zero", extentOf(true, 0, 1, 100), "", "0 1 10 100"},
-		{"log of zeros", extentOf(true, 0), "%", "0 1 % 10 % 100 %"},
+		{"log and zero", extentOf(true, 0, 1, 100), "", "0 10 100"},
+		{"log of zeros", extentOf(true, 0), "%", "0 10 % 100 %"},
 		{"never", extentOf(false, 60, inf), "s", "55 s 60 s 65 s never"},
 		{"negative on log", extentOf(true, -1, 10, 20), "", "10 20"},
 	} {

@@ -12,7 +12,8 @@ type shape int
 
 // The shapes.
 const (
-	ring shape = iota
+	ring shape = iota // kept for the ends of lines
+	diamond
 	square
 	cross
 	plus
@@ -36,6 +37,13 @@ func (s shape) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 		p.Close()
 	case square:
 		p = vg.Rectangle{Min: vg.Point{X: pt.X - r, Y: pt.Y - r}, Max: vg.Point{X: pt.X + r, Y: pt.Y + r}}.Path()
+	case diamond:
+		d := r * 1.25
+		p.Move(vg.Point{X: pt.X + d, Y: pt.Y})
+		p.Line(vg.Point{X: pt.X, Y: pt.Y + d})
+		p.Line(vg.Point{X: pt.X - d, Y: pt.Y})
+		p.Line(vg.Point{X: pt.X, Y: pt.Y - d})
+		p.Close()
 	case cross:
 		line(r*0.8, r*0.8)
 		line(r*0.8, -r*0.8)

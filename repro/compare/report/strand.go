@@ -12,10 +12,11 @@ import (
 type strand struct {
 	points  []Point
 	look    look
-	steps   bool // y holds until the next x
-	markers bool
-	band    bool // tint between Lo and Hi
-	drop    bool // falls to the bottom at its end
+	steps   bool      // y holds until the next x
+	markers bool      // at each point
+	sparse  vg.Length // a marker now and then along the line, the first after so many pixels; 0: none
+	band    bool      // tint between Lo and Hi
+	drop    bool      // falls to the bottom at its end
 }
 
 // drawable says that a point has a place on both scales.
@@ -61,6 +62,9 @@ func (s strand) draw(c draw.Canvas, x, y scale) {
 		line = decimate(line)
 		if len(line) > 1 {
 			c.StrokeLines(s.look.line(), line)
+		}
+		if s.sparse > 0 {
+			s.dot(c, line)
 		}
 		if s.markers || len(run) == 1 && !s.drop {
 			s.mark(c, run, at)
@@ -118,6 +122,20 @@ func (s strand) mark(c draw.Canvas, run []Point, at func(x, y float64) vg.Point)
 			c.StrokeLine2(draw.LineStyle{Color: s.look.ink, Width: 1.2}, low.X, low.Y, high.X, high.Y)
 		}
 		c.DrawGlyphNoClip(glyph, pt)
+	}
+}
+
+// dot puts markers along a line at even distances, not at data: they tell which line it is.
+func (s strand) dot(c draw.Canvas, line []vg.Point) {
+	const every = 90
+	next := s.sparse
+	for i := 1; i < len(line); i++ {
+		length := vg.Length(apart(line[i-1], line[i]))
+		for ; length > 0 && next <= length; next += every {
+			share := next / length
+			c.DrawGlyphNoClip(s.look.glyph(), vg.Point{X: line[i-1].X + (line[i].X-line[i-1].X)*share, Y: line[i-1].Y + (line[i].Y-line[i-1].Y)*share})
+		}
+		next -= length
 	}
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"example.com/wedge/repro/compare/stats"
@@ -19,7 +20,7 @@ func (in CCDFInput) frame() Frame { return in.Frame }
 func (in CCDFInput) broad() bool  { return false }
 
 func (in CCDFInput) svg(f Frame) ([]byte, error) {
-	s := sheet{x: Axis{Label: or(in.What, "time"), Unit: "s", Log: true}, y: Axis{Label: "share that takes longer", Unit: "%", Log: true}, yTop: 1, yLow: 0.1}
+	s := sheet{marked: true, x: Axis{Label: or(in.What, "time"), Unit: "s", Log: true}, y: Axis{Label: "share that takes longer", Unit: "%", Log: true}, yTop: 1}
 	dropped := 0
 	var curves []curve
 	for i, sample := range in.Samples {
@@ -30,6 +31,7 @@ func (in CCDFInput) svg(f Frame) ([]byte, error) {
 		s.strands = append(s.strands, solid, thin)
 		curves = append(curves, c)
 	}
+	s.yLow = floor(curves)
 	s.keys = curveKeys(curves, "unfinished when the run ended")
 	if dropped > 0 {
 		f.Note = join(f.Note, fmt.Sprintf("%d times that are none are left out", dropped))
@@ -46,7 +48,7 @@ func (in RecoveryInput) frame() Frame { return in.Frame }
 func (in RecoveryInput) broad() bool  { return false }
 
 func (in RecoveryInput) svg(f Frame) ([]byte, error) {
-	s := sheet{x: Axis{Label: "time after the end of the trigger", Unit: "s"}, y: Axis{Label: "runs not yet recovered", Unit: "%"}, fromZero: true, yTop: 1}
+	s := sheet{marked: true, x: Axis{Label: "time after the end of the trigger", Unit: "s"}, y: Axis{Label: "runs not yet recovered", Unit: "%"}, fromZero: true, yTop: 1}
 	dropped := 0
 	var curves []curve
 	for i, g := range in.Groups {
@@ -90,6 +92,15 @@ func curveOf(took, censored []float64) curve {
 	return c
 }
 
+// floor is a share below that of a single one of the largest group, so that no curve lies on the axis.
+func floor(curves []curve) float64 {
+	largest := 6
+	for _, c := range curves {
+		largest = max(largest, c.N)
+	}
+	return 0.6 / float64(largest)
+}
+
 // name adds n, and how many were censored.
 func (c curve) name(name, word string) string {
 	switch {
@@ -128,6 +139,10 @@ func (c curve) strands(l look, log bool) (solid, tail strand) {
 	points = append(points, Point{X: c.lastS, Y: share})
 	drop := log && c.Survival.At(c.lastS) <= 0
 	solid = strand{points: points, look: l, steps: true, drop: drop}
+	if l.ink != inkOther {
+		// Each at its own distance, so that markers of curves that run together do not meet.
+		solid.sparse = 25 + 11*vg.Length(l.ink-inkSeries)
+	}
 	if thinFrom >= 0 {
 		solid.points, solid.drop = points[:thinFrom+1], false
 		l.width = 0.9
