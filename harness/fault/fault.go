@@ -51,6 +51,9 @@ const (
 	LoseReply What = "lose_reply" // the servers answer, the router passes nothing on
 	Mispair   What = "mispair"    // the two legs are sent to workers that do not know of each other
 
+	// Of the decode engine, where it is its steps, or the prefill engine, where it is its chunks.
+	Throttle What = "throttle" // the engine takes Factor times as long for all that it begins while this is in force
+
 	// Of the decode engine.
 	Serialize   What = "serialize"    // runs a batch of one
 	Slow        What = "slow"         // the steps of a batch that the request is in take Factor times as long
@@ -87,7 +90,7 @@ type Fault struct {
 	What  What   `json:"what" yaml:"what"`   // the kind
 
 	// When it applies. All that are set must hold. Kinds that are about an engine as a whole
-	// (serialize, starve_kv, freeze) know From, To and Worker only.
+	// (serialize, starve_kv, throttle, freeze) know From, To and Worker only.
 	Probability float64       `json:"probability,omitempty" yaml:"probability,omitempty"` // of each occasion, in (0, 1]; 0 means 1
 	From        time.Duration `json:"from_ns,omitempty" yaml:"from,omitempty"`            // earliest instant of the run
 	To          time.Duration `json:"to_ns,omitempty" yaml:"to,omitempty"`                // first instant after; 0: no end
@@ -114,6 +117,6 @@ type Fault struct {
 	StatusCode   int           `json:"status,omitempty" yaml:"status,omitempty"`                  // of status and error: an HTTP status from 400 to 599
 	RetryAfter   string        `json:"retry_after,omitempty" yaml:"retry_after,omitempty"`        // header of status; empty: absent
 	ReleaseAfter time.Duration `json:"release_after_ns,omitempty" yaml:"release_after,omitempty"` // of pin_on_abort; 0: never
-	Factor       float64       `json:"factor,omitempty" yaml:"factor,omitempty"`                  // of slow
+	Factor       float64       `json:"factor,omitempty" yaml:"factor,omitempty"`                  // of slow and throttle
 	KVTokens     int           `json:"kv_tokens,omitempty" yaml:"kv_tokens,omitempty"`            // of starve_kv
 }

@@ -144,7 +144,7 @@ func (s *Set) Fires(where Where, what What, o Occasion) (first *Fault) {
 	return first
 }
 
-// Active returns the first fault of an engine as a whole (serialize, starve_kv, freeze) that is in
+// Active returns the first fault of an engine as a whole (serialize, starve_kv, throttle, freeze) that is in
 // force at a worker at an instant, or nil.
 func (s *Set) Active(where Where, what What, worker string, at sim.Instant) *Fault {
 	if s == nil {

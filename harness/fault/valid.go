@@ -16,10 +16,10 @@ var allowed = []struct {
 	{Connection, []What{Latency, Reset, Hang, Blackhole, KeepAliveRace, Buffer}},
 	{Router, []What{Status, Latency, Drop, LoseReply, Mispair}},
 	{Bootstrap, []What{Hang}},
-	{Prefill, []What{Latency, Hang, Status}},
+	{Prefill, []What{Latency, Hang, Status, Throttle}},
 	{Inflight, []What{PinOnAbort, Hang}},
 	{Transfer, []What{Latency, Hang, Status}},
-	{Decode, []What{Hang, Drop, Serialize, Slow, IgnoreAbort, StarveKV}},
+	{Decode, []What{Hang, Drop, Serialize, Slow, Throttle, IgnoreAbort, StarveKV}},
 	{Stream, []What{Silence, Reset, Reasoning, Comments, Error, Cut, Malformed, TruncateCall, NoDone, OpenAfterDone, NoUsage}},
 	{Metrics, []What{Freeze}},
 	{Tool, []What{Latency, Hang, LockOrder, Unread}},
@@ -28,7 +28,7 @@ var allowed = []struct {
 }
 
 // whole lists the kinds that are about an engine as a whole, not about a request.
-var whole = []What{Serialize, StarveKV, Freeze}
+var whole = []What{Serialize, StarveKV, Throttle, Freeze}
 
 // Kinds lists the places with the kinds that make sense at each, as "where: what, what".
 func Kinds() []string {
@@ -131,8 +131,8 @@ func (f *Fault) validWhat() error {
 		return fmt.Errorf("status: %d, want an HTTP status from 400 to 599", f.StatusCode)
 	case (f.What == Latency || f.What == Reasoning) && f.Delay == 0:
 		return fmt.Errorf("delay: missing, want how long the %s is", f.What)
-	case f.What == Slow && !(f.Factor > 1 && f.Factor <= factorMax):
-		return fmt.Errorf("factor: %v, want how many times as long a step takes, more than 1 and at most %d", f.Factor, factorMax)
+	case (f.What == Slow || f.What == Throttle) && !(f.Factor > 1 && f.Factor <= factorMax):
+		return fmt.Errorf("factor: %v, want how many times as long it takes, more than 1 and at most %d", f.Factor, factorMax)
 	case f.What == StarveKV && (f.KVTokens < 1 || f.KVTokens > kvTokensMax):
 		return fmt.Errorf("kv_tokens: %d, want how many tokens of memory are taken, from 1 to %d", f.KVTokens, kvTokensMax)
 	case f.In != "" && !slices.Contains([]Section{InReasoning, InContent, InToolCall}, f.In):
@@ -156,7 +156,7 @@ func (f *Fault) unused() string {
 		{"status", f.StatusCode != 0, f.What == Status || f.What == Error},
 		{"retry_after", f.RetryAfter != "", f.Where == Router && f.What == Status},
 		{"release_after", f.ReleaseAfter != 0, f.What == PinOnAbort},
-		{"factor", f.Factor != 0, f.What == Slow},
+		{"factor", f.Factor != 0, f.What == Slow || f.What == Throttle},
 		{"kv_tokens", f.KVTokens != 0, f.What == StarveKV},
 		{"probability, nth, only, times, round, context_over_tokens, concurrency_over, after_abort, agent or header", f.ofRequest(), !slices.Contains(whole, f.What)},
 	} {

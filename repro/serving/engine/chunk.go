@@ -83,9 +83,9 @@ func (c *chunk) take(l *Leg, left int) int {
 	return n
 }
 
-// time returns how long the chunk takes. A fault in one of its requests holds up all of them, and for
-// ever if it is a hang.
-func (c *chunk) time(p *PrefillConfig) time.Duration {
+// time returns how long the chunk takes at an engine that takes factor times as long as configured. A
+// fault in one of its requests holds up all of them, and for ever if it is a hang.
+func (c *chunk) time(p *PrefillConfig, factor float64) time.Duration {
 	ns := float64(p.ChunkBase) + float64(c.extra)
 	c.extra = 0
 	for i := range c.shares {
@@ -96,7 +96,7 @@ func (c *chunk) time(p *PrefillConfig) time.Duration {
 			ns = math.Inf(1)
 		}
 	}
-	return time.Duration(math.Min(ns, spanLimit))
+	return time.Duration(math.Min(ns*max(1, factor), spanLimit))
 }
 
 // run starts the chunk that has been gathered, to be over at an instant.
@@ -120,7 +120,7 @@ func (r *rank) startChunk() {
 	}
 	r.gather((*rank).nextToCompute)
 	if len(r.chunk.shares) > 0 {
-		r.run(r.dueAfter(r.chunk.time(&r.e.cfg.Prefill)))
+		r.run(r.dueAfter(r.chunk.time(&r.e.cfg.Prefill, r.w.chunkFactor)))
 	}
 }
 

@@ -203,7 +203,8 @@ func (r *rank) leaveBatch(l *Leg) {
 	}
 }
 
-// setSpeed makes the batch as slow as the slowest in it.
+// setSpeed makes the batch as slow as the slowest in it, and slower still if the engine is. It must be
+// settled.
 func (r *rank) setSpeed() {
 	factor := 1.0
 	if r.slowed > 0 {
@@ -211,5 +212,5 @@ func (r *rank) setSpeed() {
 			factor = max(factor, l.factor)
 		}
 	}
-	r.batch.setSpeed(&r.e.cfg.Decode, factor)
+	r.batch.setSpeed(&r.e.cfg.Decode, factor*max(1, r.w.stepFactor))
 }

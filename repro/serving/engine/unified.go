@@ -34,7 +34,7 @@ func (r *rank) startBetweenSteps() {
 	if len(c.shares) == 0 {
 		return
 	}
-	due := r.dueAfter(c.time(&r.e.cfg.Prefill))
+	due := r.dueAfter(c.time(&r.e.cfg.Prefill, r.w.chunkFactor))
 	switch {
 	case b.size == 0:
 	case r.e.cfg.Decode.Mixed:

@@ -24,7 +24,9 @@ type Worker struct {
 
 	// Faults of the engine as a whole that are in force.
 	serialized, frozen bool
-	starved            int // tokens of memory
+	starved            int     // tokens of memory
+	stepFactor         float64 // times as long as configured steps take; 0 stands for 1
+	chunkFactor        float64 // the same of chunks
 }
 
 // rankFor chooses the rank of a request.
@@ -154,6 +156,14 @@ func (w *Worker) refresh() {
 	if f := active(fault.Decode, fault.StarveKV); f != nil {
 		w.starved = f.KVTokens
 	}
+	w.chunkFactor = factorOf(active(fault.Prefill, fault.Throttle))
+	if f := factorOf(active(fault.Decode, fault.Throttle)); f != w.stepFactor {
+		w.stepFactor = f
+		for _, r := range w.ranks {
+			r.batch.settle(r.e.now)
+			r.setSpeed()
+		}
+	}
 	frozen := active(fault.Metrics, fault.Freeze) != nil
 	if frozen && !w.frozen {
 		for _, r := range w.ranks {
@@ -161,4 +171,12 @@ func (w *Worker) refresh() {
 		}
 	}
 	w.frozen = frozen
+}
+
+// factorOf returns by how much a fault slows an engine down; 0 for none.
+func factorOf(f *fault.Fault) float64 {
+	if f == nil {
+		return 0
+	}
+	return f.Factor
 }
