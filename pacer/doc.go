@@ -15,6 +15,7 @@
 // simulated servers implement it in memory. All waiting goes through a sim.World, so the same code
 // runs on the machine's clock and in virtual time.
 //
-// The package imports harness/sim, harness/fault, the message types of go-openai, the headers of
-// net/http, and golang.org/x/time/rate, which it drives with explicit instants.
+// The package imports its parts (pacer/adaptive, admission, concurrency and queue), harness/sim,
+// harness/fault, the message types of go-openai, the headers of net/http, and golang.org/x/time/rate,
+// which it drives with explicit instants.
 package pacer

@@ -181,9 +181,9 @@ func (c *call) takeInLine(ctx context.Context) error {
 		c.relabel()
 		c.p.w.Lock()
 	}
-	w := queue.Waiter{Agent: s.Agent, Retry: s.Attempts > 0}
+	w := queue.Waiter{Agent: s.Agent, Retry: s.Attempts > 0, Deadline: deadlineOf(ctx)}
 	if c.over != nil {
-		w.Deadline = s.Started.Add(c.over.After)
+		w.Deadline = min(w.Deadline, s.Started.Add(c.over.After))
 	}
 	pass, err := l.enter(ctx, w, sim.Party{Name: s.Agent, What: s.ID}, c.drawOf(l.draws, 1))
 	if err != nil {

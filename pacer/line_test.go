@@ -87,6 +87,24 @@ func reason(err error) string {
 	return "!" + err.Error()
 }
 
+// The deadline of what a call is for counts as the call's own.
+func TestDropDeadByTheRound(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w sim.World, ctx context.Context) {
+		p, err := pacer.New(w, lined(queue.Config{DropDead: true, Need: 10 * s}), quick(), &backend{w: w, play: answers(10 * s)}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := w.Spawn(ctx, "first", func(ctx context.Context) { _, _ = p.Chat(ctx, identity("first", 1), request()) })
+		_ = w.Sleep(ctx, s)
+		_, err = p.Chat(pacer.WithDeadline(ctx, sim.Instant(15*s)), identity("second", 1), request())
+		if got := reason(err); got != "!dead" || w.Now() != sim.Instant(10*s) {
+			t.Errorf("at %v: %v, want it turned away at 10s, when 5 s are left of the 10 that it needs", w.Now(), err)
+		}
+		_ = first.Wait(ctx)
+		settled(t, w, p)
+	})
+}
+
 // A call that is turned away is a failed call, or another try of it follows if the policy says so; then
 // it is a retry to the queue.
 func TestShedIsRetried(t *testing.T) {

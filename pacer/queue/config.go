@@ -59,7 +59,8 @@ type Config struct {
 	Target   time.Duration `json:"target_ns,omitempty" yaml:"target,omitzero"`
 	Interval time.Duration `json:"interval_ns,omitempty" yaml:"interval,omitzero"`
 	// DropDead turns away, when its turn comes, whoever cannot meet its deadline any more: less than Need
-	// is left. Who has no deadline is never dead.
+	// is left. Who has no deadline is never dead. A call's is the policy's call_total, or what the caller has
+	// said of the round or task that it is for, whichever is earlier.
 	DropDead bool `json:"drop_dead,omitempty" yaml:"drop_dead,omitzero"`
 	// Need is the least time that a call needs once it has its slot. 0: none. Of DropDead only.
 	Need time.Duration `json:"need_ns,omitempty" yaml:"need,omitzero"`
