@@ -136,10 +136,12 @@ func (s *search) near(policy, n int) [][]float64 {
 		const shrink = 0.35
 		width = shrink / 2
 	}
+	slots := n + n%2 // an even number, as the middle one of an odd number would be the best itself
 	points := make([][]float64, n)
-	for i, at := range spread(n+2, len(center))[1 : n+1] {
+	for i, at := range spread(slots+2, len(center))[1 : n+1] {
 		for d := range center {
-			points[i] = append(points[i], min(1, max(0, center[d]+width*(2*at[d]-1))))
+			low, high := max(0, center[d]-width), min(1, center[d]+width)
+			points[i] = append(points[i], low+(high-low)*at[d])
 		}
 	}
 	return points
