@@ -11,10 +11,13 @@ import (
 // Prompt is what the servers need to know of a conversation: its size, and what the model is asked to
 // do next.
 type Prompt struct {
-	Tokens int    // estimated from the text, pacer.BytesPerToken bytes a token; 1 at least
-	Calls  int    // answers given so far: assistant messages
-	Round  int    // user messages
-	Tool   string // the tool that the next step calls; empty: a plain answer
+	Tokens int // estimated from the text, pacer.BytesPerToken bytes a token; 1 at least
+	Calls  int // answers given so far: assistant messages
+	// Begun is how many tokens there are of an answer that the conversation ends with, as an assistant
+	// message without a tool call: the model is asked for the rest of it. It is not one of Calls.
+	Begun int
+	Round int    // user messages
+	Tool  string // the tool that the next step calls; empty: a plain answer
 }
 
 // ReadPrompt reads a conversation, walking over its messages once and copying nothing.
@@ -39,6 +42,10 @@ func ReadPrompt(c *openai.ChatCompletionRequest) Prompt {
 			results++
 		}
 	}
+	if n := len(c.Messages); n > 0 && begins(&c.Messages[n-1]) {
+		p.Calls--
+		p.Begun = (len(c.Messages[n-1].Content) + pacer.BytesPerToken - 1) / pacer.BytesPerToken
+	}
 	p.Tokens = max(1, (textBytes+pacer.BytesPerToken-1)/pacer.BytesPerToken)
 	if asked != nil {
 		if tool := nextStep(asked, results); tool != "" && offered(c.Tools, tool) {
@@ -46,6 +53,11 @@ func ReadPrompt(c *openai.ChatCompletionRequest) Prompt {
 		}
 	}
 	return p
+}
+
+// begins says whether a message, the last one, is the beginning of an answer.
+func begins(m *openai.ChatCompletionMessage) bool {
+	return m.Role == openai.ChatMessageRoleAssistant && m.Content != "" && len(m.ToolCalls) == 0
 }
 
 // nextStep returns the name of step k (counted from 0) that the message asks for, or "".

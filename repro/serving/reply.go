@@ -18,6 +18,7 @@ type reply struct {
 	tokens    int // in total, at least 1
 	reasoning int // of them; they come first
 	content   int // of them; the rest belongs to the tool call
+	skipped   int // not of them: content that the client has already
 	tool      string
 	arguments string
 	finish    openai.FinishReason
@@ -55,7 +56,10 @@ func (t *texts) plan(p *Prompt, tokens, reasoning, tokensMax int) reply {
 	default:
 		a.callTool(p.Tool, "{}", a.content)
 	}
-	if tokens > tokensMax {
+	if p.Begun > 0 {
+		a.skip(p.Begun)
+	}
+	if a.tokens > tokensMax {
 		a.cut(tokensMax)
 	}
 	return a
@@ -67,6 +71,18 @@ func (a *reply) callTool(name, arguments string, spare int) {
 	size := min(spare, (len(arguments)+pacer.BytesPerToken-1)/pacer.BytesPerToken)
 	a.tool, a.arguments, a.finish = name, arguments, openai.FinishReasonToolCalls
 	a.content -= size
+}
+
+// skip leaves the reasoning and n tokens of the content out, since the client has them. A token is
+// left in any case.
+func (a *reply) skip(n int) {
+	call := a.tokens - a.callFrom()
+	a.skipped = min(n, a.content)
+	a.reasoning, a.content = 0, a.content-a.skipped
+	if a.content+call == 0 {
+		a.content = 1
+	}
+	a.tokens = a.content + call
 }
 
 // cut ends the answer after n tokens, wherever that is.
@@ -174,7 +190,7 @@ func (a *reply) part(from, to int) Part {
 		}
 	}
 	if end := min(to, a.callFrom()); at < end {
-		text, n := fillerFrom(at-a.reasoning, end-a.reasoning)
+		text, n := fillerFrom(at-a.reasoning+a.skipped, end-a.reasoning+a.skipped)
 		p.Content = text
 		at += n
 		if at < end {

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"example.com/wedge/pacer"
@@ -27,6 +28,39 @@ func TestTextsAreShared(t *testing.T) {
 	if len(texts.articles) > 32 {
 		t.Errorf("%d texts for one range of sizes", len(texts.articles))
 	}
+}
+
+// TestRest checks that the rest of an answer, together with what the client has of it, is the answer.
+func TestRest(t *testing.T) {
+	var texts texts
+	for _, p := range []Prompt{{}, {Tool: "save"}} {
+		for _, tokens := range []int{40, fillerTokens + 40} {
+			a := texts.plan(&p, tokens, 10, tokens)
+			for _, begun := range []int{1, 7, a.content - 1, a.content, a.content + 5} {
+				rest := p
+				rest.Begun = begun
+				b := texts.plan(&rest, tokens, 10, tokens)
+				has := min(begun, a.content)
+				if b.reasoning != 0 || b.arguments != a.arguments || b.tokens != max(1, a.tokens-a.reasoning-has) {
+					t.Errorf("tool %q, %d tokens, %d begun: %+v of %+v", p.Tool, tokens, begun, b, a)
+				}
+				if want := content(&a)[has*pacer.BytesPerToken:]; want != "" && content(&b) != want {
+					t.Errorf("tool %q, %d tokens, %d begun: the texts do not fit", p.Tool, tokens, begun)
+				}
+			}
+		}
+	}
+}
+
+// content returns the text of an answer, without its reasoning.
+func content(a *reply) string {
+	var b strings.Builder
+	for at := 0; at < a.callFrom(); {
+		p := a.part(at, a.callFrom())
+		b.WriteString(p.Content)
+		at += p.Tokens
+	}
+	return b.String()
 }
 
 // TestParts checks that the parts of an answer make up its whole, wherever it is divided.

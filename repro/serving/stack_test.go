@@ -199,10 +199,12 @@ func TestModelIsAsked(t *testing.T) {
 	su.run(t, 1, func(p *play) {
 		req := prompt(10, 0)
 		req.User = "task-1"
-		req.Messages = append(req.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleAssistant, Content: "text"})
+		req.Messages = append(req.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleAssistant, Content: "text"},
+			openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: "more"},
+			openai.ChatCompletionMessage{Role: openai.ChatMessageRoleAssistant, Content: "the beginning"}) // is not counted
 		a := p.chat(p.ctx, "r", req)
 		p.must(a.err)
-		if want := []string{fmt.Sprint("task-1", 1, 11)}; !slices.Equal(asked, want) || len(a.reasoning)+len(a.content) != 4 {
+		if want := []string{fmt.Sprint("task-1", 1, 12)}; !slices.Equal(asked, want) || len(a.reasoning)+len(a.content) != 4 {
 			t.Errorf("asked %q, want %q; %d bytes", asked, want, len(a.reasoning)+len(a.content))
 		}
 	})
