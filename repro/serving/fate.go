@@ -23,7 +23,7 @@ type FateKind uint8
 const (
 	FateHealthy FateKind = iota // with a complete answer
 	FateFailing                 // with an error, or an answer that breaks off or goes silent, which has not happened yet
-	FateDead                    // not at all: nothing more would have come
+	FateDead                    // not at all: nothing more would have come, but perhaps an error when a limit of the servers' own fires
 )
 
 // Witness is told what only the servers know. The functions are called with the monitor held and must

@@ -186,6 +186,7 @@ func (r *rank) leaveBatch(l *Leg) {
 		b.leaveHung(l.Job.PromptTokens)
 	} else {
 		b.leave(l, l.Job.PromptTokens+l.made)
+		r.madeUntil = r.e.now
 	}
 	r.counts.decodeTokens += int64(made - l.made)
 	l.made, l.madeAt = made, at

@@ -35,7 +35,8 @@ type rank struct {
 	deferred   int  // legs with a verdict, in the queues that are not looked at meanwhile
 	zombies    int  // of running
 
-	deserted deserted // of running
+	deserted  deserted    // of running
+	madeUntil sim.Instant // when a leg that made tokens last left the batch
 
 	legs    int           // all of them
 	since   sim.Instant   // when that became 0
