@@ -131,7 +131,7 @@ func vulnerabilityFigure(p *replay) Figure {
 	q := panels()[1]
 	healed := each(p, len(loads)*len(lengths), func(i int, seed uint64) bool {
 		s := q.station(loads[i%len(loads)])
-		s.trigger.length = time.Duration(lengths[i/len(loads)]) * time.Second
+		s.trigger.at, s.trigger.length, s.horizon = 20*time.Second, time.Duration(lengths[i/len(loads)])*time.Second, 90*time.Second
 		s.seed, s.servicesPerSecond, s.callsPerSecond = seed, panelRate/4, s.callsPerSecond/4
 		return s.run().course().healed()
 	})
@@ -153,7 +153,7 @@ func vulnerabilityFigure(p *replay) Figure {
 	}
 	return Figure{
 		Name: "retry-vulnerability", Title: "How vulnerable: share of runs that recover",
-		Note: fmt.Sprintf("server at a fifth of its speed, timeout 3 s, 4 resends, %d seeds a cell", p.Seeds),
+		Note: fmt.Sprintf("server of 250/s at a fifth of its speed, timeout 3 s, 4 resends, %d seeds a cell", p.Seeds),
 		X:    Axis{"load λ/μ", ""}, Y: Axis{"length of the trigger", "s"},
 		Heat: h,
 	}

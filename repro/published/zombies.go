@@ -47,21 +47,21 @@ func playZombies(p *replay) {
 	p.percent("the same, as abort rate × decode after the abort", GradeClosedForm, mean(abandoned)/zombiesWindowS*zombiesDecodeS, mean(held), .05, "%.2f")
 	p.about("share of the slots", GradePublished, 13, 100*mean(held)/zombiesSlots, 1.5, "%.0f %%")
 	p.about("the same server, if an abort frees the slot at once", GradeClosedForm, 0, math.Max(0, mean(freed)), .05, "%.2f")
-	p.note("Slots held is what the server runs less what clients wait for, over 10 hours of a load of which a quarter is abandoned.")
+	p.note("Slots held is what the server runs less what clients wait for, over 6 hours of a load of which a quarter is abandoned.")
 	p.figure(zombieFigure(p))
 }
 
 // zombiesShare is what share of the streams is abandoned.
 const zombiesShare = 0.25
 
-// zombies loads a server for ten hours with streams of 480 s, of which a share is abandoned. Whether
+// zombies loads a server for six hours with streams of 480 s, of which a share is abandoned. Whether
 // the slots of these are kept is the server's way.
 func zombies(share float64, kept bool, seed uint64) zombieRun {
 	const step = time.Second // of the decoder; coarse, since only its slots matter
 	plan := load.DefaultPlan()
 	plan.Clients, plan.Rate = 0, zombiesAbandoned/zombiesShare/zombiesWindowS
-	plan.Duration, plan.MaxTokens = 10*time.Hour, int((zombiesLeaveS+zombiesDecodeS)*time.Second/step)
-	plan.Abandon, plan.AbortAfter, plan.SampleEvery = share, zombiesLeaveS*time.Second, 10*time.Second
+	plan.Duration, plan.MaxTokens = 6*time.Hour, int((zombiesLeaveS+zombiesDecodeS)*time.Second/step)
+	plan.Abandon, plan.AbortAfter, plan.SampleEvery = share, zombiesLeaveS*time.Second, 20*time.Second
 	config := preset("slots")
 	config.Decode.RunningMax, config.Decode.StepBase, config.Model.OutputTokens = zombiesSlots, step, plan.MaxTokens
 	if kept {
@@ -81,7 +81,7 @@ func zombieFigure(p *replay) Figure {
 	shares := []float64{0, .1, .2, .3, .4}
 	runs := make([]zombieRun, len(shares))
 	p.Each(len(shares), func(i int) { runs[i] = zombies(shares[i], true, 1) })
-	held, law := Curve{Name: "ten hours, seed 1"}, Curve{Name: "abort rate × decode after the abort"}
+	held, law := Curve{Name: "six hours, seed 1"}, Curve{Name: "abort rate × decode after the abort"}
 	for _, r := range runs {
 		held.Points = append(held.Points, Point{r.abandonedPerWindow, r.running - r.out})
 		law.Points = append(law.Points, Point{r.abandonedPerWindow, r.abandonedPerWindow / zombiesWindowS * zombiesDecodeS})
