@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"example.com/wedge/agents/workload"
 	"example.com/wedge/harness/sim"
@@ -17,6 +18,8 @@ type Task struct {
 	// a call has PrefixTokens + InputTokens tokens, unless the conversation was longer before it, and
 	// WaitAfter is how long the tool after it runs.
 	Calls []workload.Call
+	// Arrival is when the trace has the task begin, counted from its start.
+	Arrival time.Duration
 }
 
 // Purposes of the streams that are keyed by a task's id.
@@ -33,7 +36,7 @@ func TraceTasks(t workload.Trace) []Task {
 	slices.SortStableFunc(sessions, func(a, b workload.Session) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	tasks := make([]Task, len(sessions))
 	for i := range sessions {
-		tasks[i] = Task{ID: sessions[i].ID, Calls: sessions[i].Calls}
+		tasks[i] = Task{ID: sessions[i].ID, Calls: sessions[i].Calls, Arrival: sessions[i].Arrival}
 	}
 	return tasks
 }

@@ -27,6 +27,8 @@ type assembly struct {
 	bundle *bundle.Bundle
 	tasks  []agents.Task // nil: the fleet's own
 
+	arrivals []harness.Arrival // in the course of the run
+
 	faults    *fault.Set
 	ledger    *harness.Ledger
 	routerLog *harness.RouterLog
@@ -90,7 +92,7 @@ func (a *assembly) takeDown() {
 
 func (a *assembly) build(ctx context.Context) error {
 	var err error
-	if a.faults, err = fault.NewSet(a.w, a.s.Faults); err != nil {
+	if a.faults, err = fault.NewSet(a.w, a.s.allFaults()); err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}
 	var journal *harness.Journal
@@ -214,12 +216,12 @@ func (a *assembly) fleetOptions() harness.Options {
 	if a.o.NoVerdict {
 		return harness.Options{
 			Name: s.runName(), Fleet: s.Fleet, Watchdog: blind(s.Watchdog), Horizon: s.Horizon,
-			Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Setup: setup,
+			Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Setup: setup,
 		}
 	}
 	return harness.Options{
 		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon,
-		Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls,
+		Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls,
 		Servers: a.gauges, Router: a.routerLog,
 		Judge: func(now, before *harness.Evidence) any {
 			v := a.judge(now, before)

@@ -5,7 +5,6 @@ import (
 
 	"example.com/wedge/agents"
 	"example.com/wedge/harness"
-	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/metrics"
 )
@@ -25,7 +24,7 @@ func (a *assembly) buildMeter() {
 	if o.Triggers == nil {
 		o.Triggers = a.s.TriggerWindows()
 	}
-	a.meter = metrics.New(a.w, o, metrics.Setup{Tasks: a.s.Fleet.Agents, Pacer: a.s.Pacer, Stack: a.stack, Client: a.client})
+	a.meter = metrics.New(a.w, o, metrics.Setup{Tasks: a.s.Fleet.Agents + len(a.arrivals), Pacer: a.s.Pacer, Stack: a.stack, Client: a.client})
 }
 
 // finishMeasuring is called by the main process when the fleet has ended, before anything is taken down:
@@ -48,18 +47,6 @@ func (a *assembly) agentObserver() agents.Observer {
 		return a.meter.AgentObserver(a.ledger.AgentObserver())
 	}
 	return a.ledger.AgentObserver()
-}
-
-// TriggerWindows returns the times in which something upsets the fleet for a while: those of faults that have an
-// end.
-func (s *Scenario) TriggerWindows() []metrics.Window {
-	triggers := []metrics.Window{}
-	for i := range s.Faults {
-		if f := &s.Faults[i]; f.To > 0 {
-			triggers = append(triggers, metrics.Window{From: sim.Instant(f.From), To: sim.Instant(f.To)})
-		}
-	}
-	return triggers
 }
 
 // blind returns a watchdog that gives up when w does, and captures next to nothing before.

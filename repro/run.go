@@ -3,6 +3,7 @@ package repro
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"example.com/wedge/agents"
 	"example.com/wedge/agents/workload"
@@ -24,7 +25,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	tasks, err := s.tasks()
+	arrivals, tasks, err := s.load()
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	} else {
 		w = sim.NewVirtual(sim.VirtualOptions{Seed: s.Seed, Shuffle: o.Shuffle})
 	}
-	a := &assembly{s: s, o: o, w: w, bundle: b, tasks: tasks}
+	a := &assembly{s: s, o: o, w: w, bundle: b, arrivals: arrivals, tasks: tasks}
 	if err := a.run(ctx); err != nil {
 		return nil, err
 	}
@@ -53,23 +54,40 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	return r, nil
 }
 
-// tasks returns those of the trace, or nil for the fleet's own.
-func (s *Scenario) tasks() ([]agents.Task, error) {
+// load returns the tasks that arrive in the course of the run, and all tasks if they are a trace's, else
+// nil for the fleet's own. It depends on the scenario alone, so that all policies meet the same.
+func (s *Scenario) load() ([]harness.Arrival, []agents.Task, error) {
 	if s.Workflow.Trace == "" {
-		return nil, nil
+		return s.Fleet.Schedule(s.Seed, s.spikes(), nil), nil, nil
 	}
 	trace, err := workload.ReadFile(s.Workflow.Trace)
 	if err != nil {
-		return nil, &InputError{Source: "workflow.trace", Msg: err.Error()}
+		return nil, nil, &InputError{Source: "workflow.trace", Msg: err.Error()}
 	}
 	tasks := agents.TraceTasks(trace)
-	if s.Fleet.Agents > len(tasks) {
-		return nil, &InputError{
+	first := min(s.Fleet.Agents, len(tasks))
+	recorded := make([]time.Duration, 0, len(tasks)-first)
+	for i := first; i < len(tasks); i++ {
+		recorded = append(recorded, tasks[i].Arrival)
+	}
+	arrivals := s.Fleet.Schedule(s.Seed, s.spikes(), recorded)
+	if n := s.Fleet.Agents + len(arrivals); n > len(tasks) {
+		return nil, nil, &InputError{
 			Source: s.Workflow.Trace, Field: "fleet.agents",
-			Msg: fmt.Sprintf("found %d agents for a trace of %d sessions, want at most that many", s.Fleet.Agents, len(tasks)),
+			Msg: fmt.Sprintf("found %d agents for a trace of %d sessions, want at most that many", n, len(tasks)),
 		}
 	}
-	return tasks[:s.Fleet.Agents], nil
+	return arrivals, tasks[:s.Fleet.Agents+len(arrivals)], nil
+}
+
+// TaskCount returns how many tasks the fleet has in all, those that arrive included. Where the trace that it
+// depends on cannot be read, it is how many are there from the start.
+func (s *Scenario) TaskCount() int {
+	arrivals, _, err := s.load()
+	if err != nil {
+		return s.Fleet.Agents
+	}
+	return s.Fleet.Agents + len(arrivals)
 }
 
 // runName is the name and seed of a run, as its evidence carries it.

@@ -35,6 +35,7 @@ type Scenario struct {
 	Policy   pacer.Policy     `json:"policy" yaml:"policy"`
 	Servers  serving.Config   `json:"servers" yaml:"servers"`
 	Faults   []fault.Fault    `json:"faults" yaml:"faults"`
+	Triggers []Trigger        `json:"triggers,omitempty" yaml:"triggers,omitempty"`
 	Watchdog harness.Watchdog `json:"watchdog" yaml:"watchdog"`
 	Expect   Expect           `json:"expect" yaml:"expect"`
 
@@ -224,6 +225,9 @@ func (s *Scenario) Validate() error {
 		if block.err != nil {
 			return s.bad(block.name, block.err)
 		}
+	}
+	if err := s.validateTriggers(); err != nil {
+		return err
 	}
 	return s.validateFaults()
 }

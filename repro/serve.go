@@ -61,7 +61,7 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	tasks, err := s.tasks()
+	_, tasks, err := s.load()
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	if w.Scale() == 1 {
 		epoch = time.Now()
 	}
-	faults, err := fault.NewSet(w, s.Faults)
+	faults, err := fault.NewSet(w, s.allFaults())
 	if err != nil {
 		return nil, fmt.Errorf("repro: %w", err)
 	}

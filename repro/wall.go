@@ -16,7 +16,7 @@ import (
 // listen puts the simulated servers behind a socket on loopback, and makes the way there.
 func (a *assembly) listen(w *sim.Wall) error {
 	front, err := api.New(w, a.stack, api.Config{
-		ConnectionsMax: connectionsFor(a.s),
+		ConnectionsMax: connectionsFor(a.s, a.s.Fleet.Agents+len(a.arrivals)),
 		// A client that leaves in the middle of an answer is part of the run, not news.
 		ErrorLog: log.New(io.Discard, "", 0),
 	})
@@ -39,8 +39,8 @@ func (a *assembly) listen(w *sim.Wall) error {
 
 // connectionsFor returns how many connections a fleet may need: one for each call at most, and some
 // for the gauges.
-func connectionsFor(s *Scenario) int {
-	return s.Fleet.Agents*(1+s.Workflow.SubAgents.PerRound) + 64
+func connectionsFor(s *Scenario, tasks int) int {
+	return tasks*(1+s.Workflow.SubAgents.PerRound) + 64
 }
 
 // scrape reads the gauges from /metrics at the host of a base URL.

@@ -24,7 +24,7 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 			if f.verbose || o.Clock == repro.ClockWall {
 				fmt.Fprintf(cmd.ErrOrStderr(), "wedge: running %s, seed %d, on the %s clock; %s\n", s.Name, s.Seed, o.Clock, evidenceIn(o.Out))
 			}
-			stop = showProgress(cmd.ErrOrStderr(), progress, s.Fleet.Agents)
+			stop = showProgress(cmd.ErrOrStderr(), progress, s.TaskCount())
 		}
 	}
 	began := time.Now()
