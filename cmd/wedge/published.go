@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/wedge/pacer/preset"
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/compare/report"
 	"example.com/wedge/repro/published"
@@ -57,7 +58,11 @@ func (f *publishedFlags) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return unwritten(printPublishedList(cmd.OutOrStdout(), results, f.json))
 	}
-	o := published.Options{Seeds: f.seeds, Each: onAllCores}
+	client, err := preset.Get("openai-go-3")
+	if err != nil {
+		return err
+	}
+	o := published.Options{Seeds: f.seeds, Each: onAllCores, OpenAIGo: &client.Policy}
 	var reports []*published.Report
 	right := true
 	for i := range results {

@@ -67,7 +67,7 @@ func publishedPage(reports []*published.Report) report.Input {
 	rows, wrong := 0, 0
 	for _, r := range reports {
 		t := report.Table{
-			Title: r.Name, Note: r.Source + fmt.Sprintf(". Seeds 1 to %d.", r.Seeds), Corner: "what",
+			Title: r.Name, Note: r.Source + ". " + seedsText(r.Seeds) + ".", Corner: "what",
 			Columns: []report.Column{{Name: "grade"}, {Name: "expected"}, {Name: "here"}, {Name: "tolerance"}, {Name: "verdict"}},
 		}
 		for _, row := range r.Rows {

@@ -58,7 +58,7 @@ func printPublished(w io.Writer, r *published.Report) error {
 	}
 	p.line("%s  %s", p.bold(r.Name), verdict)
 	p.b.WriteString(p.wrap("  ", r.About))
-	p.b.WriteString(p.dimmed(p.wrap("  ", r.Source+". Seeds 1 to "+fmt.Sprint(r.Seeds)+".")))
+	p.b.WriteString(p.dimmed(p.wrap("  ", r.Source+". "+seedsText(r.Seeds)+".")))
 	p.line("")
 	p.publishedRows(r.Rows)
 	p.line("")
@@ -75,6 +75,13 @@ func printPublished(w io.Writer, r *published.Report) error {
 	p.line("")
 	_, err := io.WriteString(w, p.b.String())
 	return err
+}
+
+func seedsText(n int) string {
+	if n == 1 {
+		return "Seed 1"
+	}
+	return fmt.Sprintf("Seeds 1 to %d", n)
 }
 
 // publishedRows is a table where it fits, else an entry of three lines for each row.

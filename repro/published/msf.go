@@ -11,7 +11,7 @@ import (
 func msfModel() Result {
 	return Result{
 		Name:   "msf-model",
-		Source: "Habibi et al., MSF-Model: Modeling Metastable Failures in Replicated Storage Systems, arXiv 2309.16181, and the notebook of its artefact",
+		Source: "MSF-Model, arXiv 2309.16181, and the notebook of its artefact",
 		About:  "a load of 4 that rises to 5 for a while comes back; one that rises to 6 may never do",
 		seeds:  10,
 		play:   playMSF,

@@ -15,7 +15,7 @@ import (
 func singleServer() Result {
 	return Result{
 		Name:   "single-server",
-		Source: "Bronson et al., Metastable Failures in Distributed Systems, HotOS'21 (section 2.1; quoted from memory); its variants: an earlier toy model of ours",
+		Source: "Bronson et al., Metastable Failures in Distributed Systems, HotOS'21 (quoted from memory); its variants: an earlier toy model of ours",
 		About:  "one retry and an outage of 10 s: a server that serves abandoned requests never comes back above half its capacity, and what helps",
 		seeds:  10,
 		play:   playSingleServer,
