@@ -19,10 +19,10 @@ const (
 
 // The signals that stand for the round-trip time of a rule.
 const (
-	// Latency is the time from sending to the last byte, as the libraries have it. With language
+	// Latency is the time from the start of an attempt to its last byte, as the libraries have it. With language
 	// models it is mostly the length of the output.
 	Latency = "latency"
-	// FirstToken is the time from sending to the first output: queue and prefill. The sample is taken
+	// FirstToken is the time from there to the first output: queue and prefill. The sample is taken
 	// when that comes.
 	FirstToken = "first_token"
 	// PerToken is the latency divided by the number of output tokens.

@@ -8,7 +8,7 @@ import (
 
 // Sample is what an attempt was like that had a place among those in flight.
 type Sample struct {
-	// Latency is how long it took, from sending to its end, however it ended.
+	// Latency is how long it took, from the start of the attempt to its end, however it ended.
 	Latency time.Duration
 	// FirstToken is how long it took to the first output; meaningful if Began.
 	FirstToken time.Duration
