@@ -22,6 +22,7 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 		"`go run ./cmd/wedge repro` prints:\n\n":                                                    "testdata/catalogue.txt",
 		"`go run ./cmd/wedge load --concurrency 16 --max-tokens 128 --requests 16` prints:\n\n":     "testdata/load-burst.txt",
 		"`go run ./cmd/wedge dump " + shapes + "ab-ba.1.txt " + shapes + "ab-ba.2.txt` prints:\n\n": "testdata/dump-ab-ba.txt",
+		"`go run ./cmd/wedge " + strings.Join(smallComparison("--out", "-"), " ") + "` prints:\n\n": "testdata/compare.txt",
 	} {
 		before, rest, ok := strings.Cut(text, command+"```text\n")
 		shown, after, ok2 := strings.Cut(rest, "```\n")
