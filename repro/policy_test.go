@@ -45,6 +45,7 @@ func fires() map[string][]string {
 		"ttft-120s-idle-60s":     {silent, held},
 		"budget-10-percent":      {silent, held},
 		"throttle-sre":           {silent, held},
+		"throttle-sre-stock":     {silent, held},
 		"breaker-ttft":           {silent, held},
 		"ideal":                  {silent, held}, // its 300 s for the first output are just too short
 		"hedge-30s":              {silent, held},

@@ -83,7 +83,7 @@ func TestPolicyOutcomes(t *testing.T) {
 		{"sglang-gateway", "busy", playFailed, 5},
 		{"ideal", "answer-264s", playAnswered, 1},
 		{"ideal", "held-back-264s", playAnswered, 1},
-		{"ideal", "no-headers", playFailed, 4},
+		{"ideal", "no-headers", playFailed, 6},
 	} {
 		p, err := preset.Get(c.policy)
 		if err != nil {

@@ -107,6 +107,9 @@ func decisionText(e *playEvent) string {
 	case "retry":
 		return "; again in " + instant(e.DelayS)
 	case "give_up":
+		if e.Limit == string(pacer.LimitCallTotal) {
+			return "; the call's time is over"
+		}
 		if why, ok := stopTexts()[pacer.Stop(e.Why)]; ok {
 			return "; given up: " + why
 		}
