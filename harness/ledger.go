@@ -339,6 +339,7 @@ func (b *callBook) CallEnded(s *pacer.CallState, tokens int, err error) {
 		l.total.CallsCompleted++
 	} else {
 		l.total.CallsFailed++
+		l.total.TokensWasted += s.Kept
 	}
 	l.journal.callEnd(l.w.Now(), s, tokens, err)
 }

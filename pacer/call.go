@@ -37,6 +37,9 @@ type CallState struct {
 	Resumed bool `json:"-"`
 	// PromptTokens is the length of what is asked, estimated from its text.
 	PromptTokens int `json:"prompt_tokens,omitempty"`
+	// Kept is how many tokens of earlier attempts the answer begins with: see Policy.Partial. If the
+	// call fails, they are wasted after all.
+	Kept int `json:"kept,omitempty"`
 	// Of the current attempt. Each is set from the stage on that it begins; that stage, and not a 0,
 	// says whether it has come.
 	Sent       sim.Instant `json:"sent_ns,omitempty"`        // the request went out: stage headers
@@ -77,12 +80,14 @@ type AttemptResult struct {
 	Status  int    // HTTP status, if there was an answer
 	Err     error  // nil when Outcome is AttemptOK
 	Took    time.Duration
-	Tokens  int  // received, also when it failed: wasted then
-	Kept    int  // of Tokens: the next attempt goes on from these, so that they are not wasted
-	Again   bool // another attempt follows
-	Delay   time.Duration
-	Stop    Stop // why none follows; empty if the attempt went well
-	Hedge   bool // it had joined another one
+	Tokens  int // received, also when it failed: wasted then
+	// Kept is how many of Tokens the next attempt goes on from, so that they are not wasted. If it is
+	// below 0, what earlier ones had kept is wasted after all.
+	Kept  int
+	Again bool // another attempt follows
+	Delay time.Duration
+	Stop  Stop // why none follows; empty if the attempt went well
+	Hedge bool // it had joined another one
 	// Beside says that other attempts of the call are under way still: what becomes of the call is
 	// for them to say.
 	Beside bool

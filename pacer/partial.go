@@ -31,6 +31,7 @@ func (c *call) keeps(k kept) int {
 	more := k.tokens - c.kept.tokens
 	c.kept = k
 	c.state.PromptTokens += more
+	c.state.Kept = k.tokens
 	return more
 }
 

@@ -217,7 +217,7 @@ func TestCancelStories(t *testing.T) {
 	why := errors.New("why")
 	for _, chapter := range chapters() {
 		for _, st := range chapter.stories {
-			for at := 250 * ms; at < 12*s; at += 500 * ms {
+			for at := 250 * ms; at < 12*s; at += s {
 				inBothWorlds(t, func(t *testing.T, w sim.World, ctx context.Context) {
 					inner, cancel := w.WithCancel(ctx)
 					w.AfterFunc(at, func() { cancel(why) })

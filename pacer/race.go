@@ -24,8 +24,8 @@ type race struct {
 	tries []*try // begun, in this order
 	procs []*sim.Process
 	timer *sim.Timer // of the next one to join; nil: none will
-	live  int        // on their way, or about to be: not ended, and not lost
-	won   bool
+	won   bool       // it is decided which of them goes on
+	over  bool       // none of them is alive
 
 	// Of the attempt that decided: the one that won, or the last to fail.
 	next Decision
@@ -36,7 +36,7 @@ type race struct {
 // does. All its processes have ended by then.
 func (c *call) raceAttempts(ctx context.Context, req *openai.ChatCompletionRequest) (Decision, error) {
 	kept := *req // so that requests of calls that are not raced stay on the stack
-	r := &race{c: c, ctx: ctx, req: &kept, live: 1}
+	r := &race{c: c, ctx: ctx, req: &kept}
 	c.race, c.raced = r, true
 	r.play(ctx, &c.own)
 	for i := 0; r.wait(ctx, i); i++ {
@@ -71,21 +71,17 @@ func (r *race) joins(t *try, now sim.Instant) bool {
 		return true
 	}
 	k, h := r.c.p.controls, &r.c.p.policy.Hedge
-	if cause := sim.Cause(r.ctx); t.hedge && (r.won || cause != nil) {
+	if t.hedge && (r.won || r.over || sim.Cause(r.ctx) != nil) {
 		k.hedges--
 		k.budget.GiveBack(now, t.pass.cost)
-		if !r.won {
-			if r.live--; r.live == 0 {
-				r.err = cause
-			}
-		}
 		return false
 	}
 	if t.hedge {
 		k.budget.Sent(now, admission.Hedge)
 	}
 	r.tries = append(r.tries, t)
-	r.c.state.Beside = r.beside()
+	t.phase.stage = StageConnect
+	r.c.state.Beside = r.alive() - 1
 	r.await(now, k, h)
 	return true
 }
@@ -108,7 +104,7 @@ func (r *race) await(now sim.Instant, k *controls, h *Hedge) {
 func (r *race) launch() {
 	r.timer = nil
 	p := r.c.p
-	if r.won || r.live == 0 {
+	if r.won || r.over {
 		return
 	}
 	cost, ok := p.controls.mayHedge(p.w.Now(), &p.policy.Hedge, r.c.state.Attempts)
@@ -117,7 +113,6 @@ func (r *race) launch() {
 		return
 	}
 	p.controls.hedges++
-	r.live++
 	t := &try{c: r.c, hedge: true, armed: sim.Never, pass: pass{kind: admission.Hedge, cost: cost}}
 	r.procs = append(r.procs, p.w.Spawn(r.ctx, "hedge of "+r.c.state.ID, func(ctx context.Context) { r.play(ctx, t) }))
 }
@@ -148,7 +143,6 @@ func (r *race) wins(t *try, now sim.Instant) {
 		r.timer.Stop()
 		r.timer = nil
 	}
-	r.live = 1 // those that are about to begin will find out
 	for _, other := range r.tries {
 		if other != t && other.phase.stage != StageDone {
 			other.lost = true
@@ -158,19 +152,19 @@ func (r *race) wins(t *try, now sim.Instant) {
 			}
 		}
 	}
-	r.c.state.Beside = r.beside()
+	r.c.state.Beside = r.alive() - 1
 	r.show(t, now)
 }
 
-// beside returns how many attempts are under way beside the one that is shown. The monitor is held.
-func (r *race) beside() int {
-	n := -1
+// alive returns how many attempts are under way and have not lost. The monitor is held.
+func (r *race) alive() int {
+	n := 0
 	for _, t := range r.tries {
 		if t.phase.stage != StageDone && !t.lost {
 			n++
 		}
 	}
-	return max(0, n)
+	return n
 }
 
 // goesOn takes note that an attempt ends, and says whether the call goes on with others that are under
@@ -182,8 +176,8 @@ func (r *race) goesOn(t *try) bool {
 	if t.lost {
 		return true
 	}
-	r.live--
-	return r.live > 0
+	r.over = r.alive() == 1
+	return !r.over
 }
 
 // ended keeps what was decided at the end of an attempt, and shows another one if that was shown. The
@@ -192,11 +186,11 @@ func (r *race) ended(t *try, now sim.Instant, next Decision, err error) {
 	if r == nil {
 		return
 	}
-	r.c.state.Beside = r.beside()
+	r.c.state.Beside = max(0, r.alive()-1)
 	if t.lost {
 		return
 	}
-	if r.live == 0 {
+	if r.over {
 		r.next, r.err = next, err
 		if r.timer != nil {
 			r.timer.Stop()
