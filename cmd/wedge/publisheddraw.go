@@ -68,7 +68,7 @@ func publishedPage(reports []*published.Report) report.Input {
 	for _, r := range reports {
 		t := report.Table{
 			Title: r.Name, Note: r.Source + ". " + seedsText(r.Seeds) + ".", Corner: "what",
-			Columns: []report.Column{{Name: "grade"}, {Name: "expected"}, {Name: "here"}, {Name: "tolerance"}, {Name: "verdict"}},
+			Columns: []report.Column{{Name: "expected"}, {Name: "here"}, {Name: "verdict"}},
 		}
 		for _, row := range r.Rows {
 			rows++
@@ -77,9 +77,10 @@ func publishedPage(reports []*published.Report) report.Input {
 				wrong++
 				verdict = report.Cell{Text: "WRONG", Mark: report.Worse}
 			}
-			t.Rows = append(t.Rows, report.Row{Name: row.What, Cells: []report.Cell{
-				{Text: string(row.Grade)}, {Text: row.Expected}, {Text: row.Here}, {Text: row.Tolerance}, verdict,
-			}})
+			t.Rows = append(t.Rows, report.Row{
+				Name: row.What, About: string(row.Grade) + "; tolerance: " + row.Tolerance,
+				Cells: []report.Cell{{Text: row.Expected}, {Text: row.Here}, verdict},
+			})
 		}
 		in.Tables = append(in.Tables, t)
 		s := report.Section{Title: r.Name, Text: append([]string{r.About}, r.Notes...)}

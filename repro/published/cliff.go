@@ -26,7 +26,7 @@ func playCliff(p *replay) {
 		replies, givenUp int // measured
 	}{{10 * time.Second, 116, 0}, {6 * time.Second, 115, 0}, {4 * time.Second, 11, 132}, {2 * time.Second, 4, 280}}
 	const within = 6 // requests: clients of the real server do not begin at one instant
-	kept := each(p, len(cases), func(i int, seed uint64) load.Counts { return cliff(cases[i].timeout, false, seed) })
+	kept := each(p, len(cases), func(i int, seed uint64) load.Counts { return cliff(cases[i].timeout, seed) })
 	for i, c := range cases {
 		got := kept[i][0]
 		p.row(Row{
@@ -40,15 +40,12 @@ func playCliff(p *replay) {
 	p.figure(cliffFigure(p))
 }
 
-// cliff loads the simulated servers that stand for the real one. If it frees slots, a client that
-// leaves takes its request along.
-func cliff(timeout time.Duration, frees bool, seed uint64) load.Counts {
+// cliff loads the simulated servers that stand for the real one.
+func cliff(timeout time.Duration, seed uint64) load.Counts {
 	plan := load.DefaultPlan()
 	plan.Clients, plan.Timeout = 20, timeout
 	config := preset("slots")
-	if !frees {
-		config.Abort.Detect = "never"
-	}
+	config.Abort.Detect = "never"
 	return carryOut(plan, config, seed).Requests
 }
 
@@ -78,19 +75,17 @@ func cliffFigure(p *replay) Figure {
 	for s := 1.0; s <= 8; s += .5 {
 		timeouts = append(timeouts, time.Duration(s*float64(time.Second)))
 	}
-	replies := make([][2]int, len(timeouts))
-	p.Each(2*len(timeouts), func(i int) {
-		replies[i/2][i%2] = cliff(timeouts[i/2], i%2 == 1, 1).OK
-	})
-	kept, freed := Curve{Name: "slots are kept until the end"}, Curve{Name: "slots are freed when the client leaves"}
+	counts := make([]load.Counts, len(timeouts))
+	p.Each(len(timeouts), func(i int) { counts[i] = cliff(timeouts[i], 1) })
+	replies, givenUp := Curve{Name: "replies"}, Curve{Name: "timeouts"}
 	for i, timeout := range timeouts {
-		kept.Points = append(kept.Points, Point{timeout.Seconds(), float64(replies[i][0])})
-		freed.Points = append(freed.Points, Point{timeout.Seconds(), float64(replies[i][1])})
+		replies.Points = append(replies.Points, Point{timeout.Seconds(), float64(counts[i].OK)})
+		givenUp.Points = append(givenUp.Points, Point{timeout.Seconds(), float64(counts[i].Failed)})
 	}
 	return Figure{
 		Name: "timeout-cliff", Title: "The timeout cliff",
-		Note: "20 clients, 4 slots, 1 s of service, 30 s, seed 1",
-		X:    Axis{"timeout of the clients", "s"}, Y: Axis{"replies in 30 s", ""},
-		Curves: []Curve{kept, freed}, References: []Reference{{"time in queue and service", 5}}, Markers: true,
+		Note: "20 clients, 4 slots that are kept when a client leaves, 1 s of service, 30 s, seed 1",
+		X:    Axis{"timeout of the clients", "s"}, Y: Axis{"requests in 30 s", ""},
+		Curves: []Curve{replies, givenUp}, References: []Reference{{"time in queue and service", 5}}, Markers: true,
 	}
 }

@@ -149,21 +149,27 @@ func queueFigure() Figure {
 	return f
 }
 
-// healingFigure shows how long healing takes over load.
+// healingFigure shows how long healing takes over load, as far as all runs heal.
 func healingFigure(p *replay) Figure {
-	loads := []float64{3, 4, 5, 6, 6.5, 7, 7.25, 7.5}
+	loads := []float64{2, 3, 4, 4.5, 5, 5.5, 6}
 	runs := each(p, len(loads), func(i int, seed uint64) burstCourse {
 		s := burst(loads[i], seed)
 		return s.run().burstCourse()
 	})
 	curve := Curve{Name: "mean of runs", N: p.Seeds}
 	for i, load := range loads {
-		curve.Points = append(curve.Points, Point{load, meanOf(runs[i], func(c burstCourse) float64 { return c.recovered })})
+		all := true
+		for _, c := range runs[i] {
+			all = all && c.after > .9 && !math.IsNaN(c.recovered)
+		}
+		if all {
+			curve.Points = append(curve.Points, Point{load, meanOf(runs[i], func(c burstCourse) float64 { return c.recovered })})
+		}
 	}
 	return Figure{
 		Name: "metafor-healing", Title: "How long until the goodput is back",
-		Note: "example 2, queue of 100, μ 10, T 9 s, 3 resends",
-		X:    Axis{"load λ, 1/s", ""}, Y: Axis{"after the burst", "s"}, LogY: true,
+		Note: "example 2, queue of 100, μ 10, T 9 s, 3 resends; loads at which all runs heal",
+		X:    Axis{"load λ, 1/s", ""}, Y: Axis{"after the burst", "s"},
 		Curves: []Curve{curve}, Markers: true,
 	}
 }
