@@ -24,6 +24,7 @@ type Agent struct {
 	obs    Observer
 	faults *fault.Set // nil if none is at a tool or in the harness
 	mail   *mailbox   // of its sub-agents; nil: none so far
+	limits Limits
 
 	state State // guarded by the monitor; only the agent's own process changes what Follow does not
 	proc  *sim.Process
@@ -104,22 +105,26 @@ func (a *Agent) begin(ctx context.Context, task Task) {
 	}
 }
 
-// work does the task with what the Chatter lets an agent hold over several calls.
+// work does the task within its limit.
 func (a *Agent) work(ctx context.Context) error {
-	ctx, release, err := a.chat.Hold(ctx, a.identity())
-	if err != nil {
-		return a.failed(ctx, err)
-	}
-	defer release()
-	if a.replays() {
-		err = a.replay(ctx)
-	} else {
-		err = a.playRounds(ctx)
-	}
-	if err != nil {
+	if err := a.within(ctx, LimitTask, a.limits.Task, a.play); err != nil {
 		return a.failed(ctx, err)
 	}
 	return nil
+}
+
+// play does the task from its first round to its last, with what the Chatter lets an agent hold over
+// several calls.
+func (a *Agent) play(ctx context.Context) error {
+	ctx, release, err := a.chat.Hold(ctx, a.identity())
+	if err != nil {
+		return err
+	}
+	defer release()
+	if a.replays() {
+		return a.within(ctx, LimitRound, a.limits.Round, a.replay)
+	}
+	return a.playRounds(ctx)
 }
 
 // end drops all that belongs to the task and reports the end.

@@ -17,7 +17,8 @@ func (a *Agent) playRounds(ctx context.Context) error {
 	a.job.expected = 1 + a.rounds()*(1+2*a.steps())
 	a.say(openai.ChatMessageRoleSystem, a.shared.system)
 	for round := 1; round <= a.rounds(); round++ {
-		if err := a.playRound(ctx, round); err != nil {
+		err := a.within(ctx, LimitRound, a.limits.Round, func(ctx context.Context) error { return a.playRound(ctx, round) })
+		if err != nil {
 			return err
 		}
 	}

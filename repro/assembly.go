@@ -234,7 +234,9 @@ func (a *assembly) fleetOptions() harness.Options {
 }
 
 func (a *assembly) runAgent(ctx context.Context, name string, task agents.Task) error {
-	return agents.New(a.w, name, &a.s.Workflow, a.workspace, a.pacer, a.agentObserver(), a.faults).Run(ctx, task)
+	agent := agents.New(a.w, name, &a.s.Workflow, a.workspace, a.pacer, a.agentObserver(), a.faults)
+	agent.Limit(agents.Limits{Round: a.s.Policy.Round, Task: a.s.Policy.Task})
+	return agent.Run(ctx, task)
 }
 
 // ending translates why a run ended.
