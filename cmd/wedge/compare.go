@@ -95,7 +95,12 @@ func (f *compareFlags) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+keptText(o.Dir))
 	}
 	if runs != nil {
-		if err := f.report(cmd, runs, o.Dir, interrupted); err != nil {
+		err := f.report(cmd, runs, o.Dir, interrupted)
+		if err != nil && cmd.Context().Err() != nil && !interrupted { // while the report was made
+			fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+keptText(o.Dir))
+			return &exitError{code: exitInterrupted}
+		}
+		if err != nil {
 			return &exitError{code: exitFailed, err: err}
 		}
 	}
