@@ -68,9 +68,11 @@ type Setup struct {
 
 // Totals counts what happened over a stretch of a run.
 type Totals struct {
-	AgentsDone      int `json:"agents_done"`   // tasks completed
-	AgentsFailed    int `json:"agents_failed"` // tasks given up with an error
-	Steps           int `json:"steps"`         // finished
+	AgentsDone      int `json:"agents_done"`            // tasks completed
+	AgentsFailed    int `json:"agents_failed"`          // tasks given up with an error
+	RoundLimits     int `json:"round_limits,omitempty"` // those of them that a limit of their round has ended
+	TaskLimits      int `json:"task_limits,omitempty"`  // those of them that a limit of the task has ended
+	Steps           int `json:"steps"`                  // finished
 	CallsCompleted  int `json:"calls_completed"`
 	CallsFailed     int `json:"calls_failed"`
 	Attempts        int `json:"attempts"` // begun

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"hash/crc32"
 	"io"
 	"time"
@@ -23,7 +24,7 @@ import (
 //	call_end     call, ok, attempts, took_s, tokens; error
 //	tool_end     agent, tool, took_s, in_range; error
 //	step_end     agent, round, step
-//	agent_end    agent, task, ok; parent; error
+//	agent_end    agent, task, ok; parent; limit, error
 //	stall        episode, capture, stalled_for_s, calls, sent
 //	stall_end    episode, stalled_for_s
 //	run_end      why, agents_done, agents_failed, steps, stalls
@@ -140,6 +141,9 @@ func (j *Journal) agentEnd(at sim.Instant, agent, task, parent string, err error
 	b := j.begin(at, `"agent_end"`).str(keyAgent, agent).str(keyTask, task).flag(keyOK, err == nil)
 	if parent != "" {
 		b = b.str(`"parent":`, parent)
+	}
+	if over, ok := errors.AsType[*agents.LimitError](err); ok {
+		b = b.str(`"limit":`, over.Limit)
 	}
 	j.end(b.err(err))
 }

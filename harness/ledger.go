@@ -165,6 +165,7 @@ func (l *Ledger) TaskEnded(agent, task string, err error) {
 		l.total.AgentsDone++
 	} else {
 		l.total.AgentsFailed++
+		l.total.outOfTime(err)
 	}
 	l.journal.agentEnd(l.w.Now(), agent, task, "", err)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/wedge/agents"
 	"example.com/wedge/pacer"
 )
 
@@ -44,6 +45,18 @@ func (t *Totals) ended(s *pacer.CallState, r *pacer.AttemptResult) {
 	}
 	if out && (r.Outcome == pacer.AttemptTimeout || r.Outcome == pacer.AttemptCanceled || r.Outcome == pacer.AttemptLost) {
 		t.Left++
+	}
+}
+
+// outOfTime counts a task that has failed, if that is because it took too long.
+func (t *Totals) outOfTime(err error) {
+	over, ok := errors.AsType[*agents.LimitError](err)
+	switch {
+	case !ok:
+	case over.Limit == agents.LimitRound:
+		t.RoundLimits++
+	case over.Limit == agents.LimitTask:
+		t.TaskLimits++
 	}
 }
 
@@ -129,6 +142,8 @@ func (l *Ledger) window() Totals {
 	t, from := l.total, &l.atStep
 	t.AgentsDone -= from.AgentsDone
 	t.AgentsFailed -= from.AgentsFailed
+	t.RoundLimits -= from.RoundLimits
+	t.TaskLimits -= from.TaskLimits
 	t.Steps -= from.Steps
 	t.CallsCompleted -= from.CallsCompleted
 	t.CallsFailed -= from.CallsFailed
