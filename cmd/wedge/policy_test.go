@@ -143,6 +143,23 @@ func TestPolicyExplainFile(t *testing.T) {
 	}
 }
 
+// TestPolicyExplainFileOnPreset: a file may say what it changes of a preset only.
+func TestPolicyExplainFileOnPreset(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("mine.yaml", []byte("policy: {idle: 30s, preset: openai-go-3}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code := wedgeHere(t, "policy", "explain", "mine.yaml")
+	if code != exitOK || errs != "" {
+		t.Fatalf("exit code %d, standard error %q", code, errs)
+	}
+	for _, want := range []string{"mine\n", "openai-go-3, with what the file says over it", "  idle                    30s ", "  response_header         600s ", "130.0 s  limit idle ends it, 981 tokens"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
 func TestPolicyBadInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("bad.yaml", []byte("policy:\n  idle: 60\n"), 0o600); err != nil {

@@ -48,6 +48,9 @@ func printExplanation(w io.Writer, x *explanation) error {
 	p := &page{style: styleOf(w)}
 	p.line("%s", p.bold(plainText(x.Name)))
 	p.text("", x.About)
+	if x.Policy.Preset != "" && x.Policy.Preset != x.Name {
+		p.text("Built on", x.Policy.Preset+", with what the file says over it")
+	}
 	p.text("Source", x.Source)
 	p.text("The trap", x.Trap)
 	p.section("Parameters")
