@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 
@@ -133,6 +135,11 @@ func (f *compareFlags) execute(cmd *cobra.Command, plan *compare.Plan, o compare
 		o.Progress = func(p compare.Progress) { latest.Store(&p) }
 		stop := showLines(cmd.ErrOrStderr(), func() string { return compareProgress(latest.Load()) })
 		defer stop()
+	}
+	if os.Getenv("GOGC") == "" {
+		// Runs are short and leave little behind: collecting less often saves a fifth of the time, for some 50 MB.
+		const percent = 400
+		defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	}
 	return compare.Run(cmd.Context(), plan, o)
 }

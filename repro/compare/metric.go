@@ -131,8 +131,7 @@ func controlMetrics() []Metric {
 		neutral("rejected", "rejected", "", "attempts that the client's own throttle, budget or breaker did not let out", func(c *metrics.Control) float64 { return float64(c.Rejected) }),
 		neutral("shed", "shed", "", "calls that the client's queue gave up", func(c *metrics.Control) float64 { return float64(c.Shed) }),
 		neutral("refused", "refused", "", "attempts that the servers answered with an error", func(c *metrics.Control) float64 { return float64(c.Refused) }),
-		neutral("breaker_open_s", "breaker", "s", "time in which the client's breaker was open", func(c *metrics.Control) float64 { return c.BreakerOpenS }),
-		neutral("limit_mean", "limit", "", "the client's limit of calls at once, on average; 0: none", func(c *metrics.Control) float64 { return c.LimitMean }),
+		neutral("limit_mean", "limit", "", "the client's limit of calls at once, on average; 0: none, or one that moves", func(c *metrics.Control) float64 { return c.LimitMean }),
 		neutral("inflight_client", "client", "", "attempts that the client holds open, on average", func(c *metrics.Control) float64 { return c.InflightClientMean }),
 		neutral("inflight_server", "servers", "", "requests that the engines have, on average", func(c *metrics.Control) float64 { return c.InflightServerMean }),
 	}
