@@ -43,6 +43,7 @@ func fires() map[string][]string {
 
 		"total-60s":              {streamed, silent, held},
 		"ttft-120s-idle-60s":     {silent, held},
+		"ttft-300s-idle-120s":    {silent, held},
 		"budget-10-percent":      {silent, held},
 		"throttle-sre":           {silent, held},
 		"throttle-sre-stock":     {silent, held},
