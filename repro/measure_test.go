@@ -302,3 +302,41 @@ func TestOracle(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsentAndUnheard: an attempt that has no connection yet was not sent, and one on a connection that is
+// dead is dead since it was sent, though no server has heard of it.
+func TestUnsentAndUnheard(t *testing.T) {
+	pool := measured(t, "connection-pool", "policy.connect=60s", "policy.max_attempts=100")
+	conserved(t, "connection-pool", pool)
+	if h := &pool.Harm; h.Unsent == 0 || h.Unsent != h.Killed || h.ByLimit[0].Limit != "connect" {
+		t.Errorf("connection-pool: %s", encoded(t, h))
+	}
+	gone := measured(t, "connection-dead", "policy.response_header=90s", "policy.max_attempts=3")
+	conserved(t, "connection-dead", gone)
+	if h := &gone.Harm; h.DeadKilled == 0 || h.HealthyKilled != 0 {
+		t.Errorf("connection-dead: %s", encoded(t, h))
+	}
+	for _, s := range gone.Harm.DetectDeadS {
+		if s > 90 {
+			t.Errorf("connection-dead: found out after %v s", s)
+		}
+	}
+}
+
+// TestControl: what the client's own control has done.
+func TestControl(t *testing.T) {
+	if r := measured(t, "starvation"); r.Control.LimitMean != 16 || r.Control.BreakerOpenS != 0 {
+		t.Errorf("slots: %s", encoded(t, r.Control))
+	}
+	broken := measured(t, "starvation", "policy.total=60s", "policy.max_attempts=20", "policy.retry_shed=true",
+		"policy.breaker={rule: consecutive, failure_threshold: 3, delay: 2m}")
+	conserved(t, "a breaker", broken)
+	if c := &broken.Control; c.Rejected == 0 || c.BreakerOpenS < 60 || c.BreakerOpenS > broken.EndedAtS {
+		t.Errorf("a breaker: %s", encoded(t, c))
+	}
+	moving := measured(t, "starvation", "pacer.limit={rule: aimd, initial: 8, min: 2, max: 40}")
+	conserved(t, "a limit that moves", moving)
+	if c := &moving.Control; c.LimitMean < 2 || c.LimitMean > 40 || math.Abs(c.LimitMean-c.InflightClientMean) > 2 {
+		t.Errorf("a limit that moves: %s", encoded(t, c))
+	}
+}

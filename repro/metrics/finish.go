@@ -125,11 +125,7 @@ func (m *Meter) finishAttempts(r *Run, now sim.Instant) {
 		FirstTokenS: mean(pacer.StageFirstToken), StreamS: mean(pacer.StageStream), BackoffS: mean(pacer.StageBackoff),
 		GapMaxS: m.gapMax.Seconds(),
 	}
-	c := &r.Control
-	c.Rejected, c.Shed, c.Refused = a.rejected, a.shed, a.refused
-	c.BreakerOpenS = a.breakerOpen.Seconds()
-	c.LimitMean = a.limit.mean(m.began, now)
-	c.InflightClientMean = m.inflight.mean(m.began, now)
+	m.finishControl(r, now)
 }
 
 func (m *Meter) finishStalls(r *Run, now sim.Instant) {

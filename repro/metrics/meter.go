@@ -46,6 +46,7 @@ type Meter struct {
 	attempts   attempts
 	progress   progress
 	harm       harm
+	control    control
 	slotIdle   time.Duration
 	leaked     []sim.Instant // when slots were
 	gapMax     time.Duration
@@ -65,13 +66,10 @@ type tasks struct {
 
 // attempts counts them by how they ended.
 type attempts struct {
-	begun, again            int // again: after the first of their calls
-	useful                  int // tokens
-	received                int // tokens
-	refused, rejected, shed int
-	window                  window
-	breakerOpen             time.Duration
-	limit                   level
+	begun, again int // again: after the first of their calls
+	useful       int // tokens
+	received     int // tokens
+	window       window
 }
 
 // made are the tokens of an attempt that ended well, with the time in which they came.
@@ -89,6 +87,7 @@ func New(w sim.World, o Options, s Setup) *Meter {
 	}
 	m.tasks.idleSince = m.began
 	m.attempts.window.length = m.o.Window
+	m.control.moves, m.control.since = s.Pacer.Limit.Rule != "", m.began
 	m.watchServers()
 	if o.Series {
 		m.sampler = newSampler(m)

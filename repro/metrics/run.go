@@ -146,11 +146,14 @@ type Stall struct {
 
 // Control is what the client's control did, and how its view differs from the servers'.
 type Control struct {
-	Rejected     int     `json:"rejected"`       // attempts that the client's own throttle or breaker did not let out
-	Shed         int     `json:"shed"`           // calls that a queue of the client gave up
-	Refused      int     `json:"refused"`        // attempts that the servers answered with an error status
-	BreakerOpenS float64 `json:"breaker_open_s"` // 0 without a breaker
-	// LimitMean is the mean of the client's concurrency limit over time; 0: there is none.
+	Rejected int `json:"rejected"` // attempts that the client's own throttle or breaker did not let out
+	Shed     int `json:"shed"`     // calls that a queue of the client gave up
+	Refused  int `json:"refused"`  // attempts that the servers answered with an error status
+	// BreakerOpenS is how long the client's breaker was seen to be open: from an attempt that it turned away to
+	// the next that was let out. 0 without a breaker.
+	BreakerOpenS float64 `json:"breaker_open_s"`
+	// LimitMean is the client's concurrency limit. Of one that moves it is the mean over the time in which
+	// calls waited: of the slots in use, which were all then. 0: there is none, or nobody waited.
 	LimitMean float64 `json:"limit_mean"`
 	// InflightClientMean is the mean number of attempts that the client holds open, and
 	// InflightServerMean of requests that engines have, zombies included.
