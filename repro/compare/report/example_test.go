@@ -55,6 +55,6 @@ func ExampleWrite() {
 	}
 	// Output:
 	// <h1>Use idle-60s</h1>
-	// <tr><th scope="row">none</th><td data-label="mean task time"><span class="value">11.5 min</span><span class="of">10.7 to 12.2 min</span><span class="of">n = 50</span></td></tr>
-	// <tr><th scope="row">idle-60s</th><td data-label="mean task time" class="good"><span class="value">7.97 min (best)</span><span class="of">7.5 to 8.48 min</span><span class="of">n = 50</span></td></tr>
+	// <tr><th scope="row">none</th><td data-label="mean task time"><span class="value">11.5 min</span><span class="of">10.7 to 12.2</span><span class="of">n = 50</span></td></tr>
+	// <tr><th scope="row">idle-60s</th><td data-label="mean task time" class="good"><span class="value">7.97 min</span><span class="mark">best</span><span class="of">7.5 to 8.48</span><span class="of">n = 50</span></td></tr>
 }

@@ -19,7 +19,8 @@ func (in GanttInput) frame() Frame { return in.Frame }
 func (in GanttInput) broad() bool  { return true }
 
 func (in GanttInput) svg(f Frame) ([]byte, error) {
-	agents, stages := append([]string{}, in.Agents...), append([]string{}, in.Stages...)
+	agents := append([]string{}, in.Agents...)
+	stages, occur := in.stages()
 	rowOf := make(map[string]int, len(agents))
 	for i, a := range agents {
 		rowOf[a] = i
@@ -27,7 +28,7 @@ func (in GanttInput) svg(f Frame) ([]byte, error) {
 	ex := extent{}
 	rows := make([][]Span, len(agents))
 	for _, s := range in.Spans {
-		if !finite(s.FromS) || !finite(s.ToS) || s.FromS >= s.ToS {
+		if !s.seen() {
 			continue
 		}
 		row, ok := rowOf[s.Agent]
@@ -36,7 +37,6 @@ func (in GanttInput) svg(f Frame) ([]byte, error) {
 			rowOf[s.Agent] = row
 			agents, rows = append(agents, s.Agent), append(rows, nil)
 		}
-		indexOf(&stages, s.Stage)
 		rows[row] = append(rows[row], s)
 		ex.add(s.FromS)
 		ex.add(s.ToS)
@@ -48,13 +48,8 @@ func (in GanttInput) svg(f Frame) ([]byte, error) {
 	if !ex.seen {
 		return empty(f, "no agent was watched")
 	}
-	var keys []key
-	for _, k := range keysOf(stages) {
-		k.box, k.alpha = true, 0.85
-		keys = append(keys, k)
-	}
 	height := min(18, max(5, vg.Length(480)/vg.Length(max(1, len(agents)))))
-	pic := begin(f, append(keys, shadeKeys(in.Triggers)...), height*vg.Length(len(agents))+44)
+	pic := begin(f, append(stageKeys(stages, occur), shadeKeys(in.Triggers)...), height*vg.Length(len(agents))+44)
 	x := ex.scale("s", map[bool]int{true: 4, false: 10}[narrow(f)])
 	x.low, x.high = ex.low, ex.high
 	y := scale{low: 0, high: float64(len(agents))}
@@ -69,6 +64,58 @@ func (in GanttInput) svg(f Frame) ([]byte, error) {
 	}))
 	drawPlot(a, pic.area, "time")
 	return pic.finish()
+}
+
+// seen says that a span has a length.
+func (s Span) seen() bool { return finite(s.FromS) && finite(s.ToS) && s.FromS < s.ToS }
+
+// stages are all stages in the order of Stages and then of appearance, and which of them occur. Each keeps its place, and so
+// its colour, whether others occur or not: pictures of several runs can be compared.
+func (in GanttInput) stages() (stages []string, occur []bool) {
+	stages = append(stages, in.Stages...)
+	for _, s := range in.Spans {
+		if !s.seen() {
+			continue
+		}
+		i := indexOf(&stages, s.Stage)
+		for len(occur) < len(stages) {
+			occur = append(occur, false)
+		}
+		occur[i] = true
+	}
+	return stages, occur
+}
+
+// stageColours is how many stages have a colour of their own: those of series, and the same again laid on thinly.
+const stageColours = 2 * seriesCount
+
+// stageWash is the colour of a stage.
+func stageWash(i int) wash {
+	switch {
+	case i < seriesCount:
+		return wash{seriesInk(i), 0.85}
+	case i < stageColours:
+		return wash{seriesInk(i - seriesCount), 0.4}
+	}
+	return wash{inkText, 0.12}
+}
+
+// stageKeys is the legend of the stages that occur.
+func stageKeys(stages []string, occur []bool) (keys []key) {
+	more := 0
+	for i, here := range occur {
+		switch w := stageWash(i); {
+		case here && i < stageColours:
+			keys = append(keys, key{name: stages[i], look: look{ink: w.ink}, box: true, alpha: w.alpha})
+		case here:
+			more++
+		}
+	}
+	if more > 0 {
+		w := stageWash(stageColours)
+		keys = append(keys, key{name: fmt.Sprintf("%d more", more), look: look{ink: w.ink}, box: true, alpha: w.alpha})
+	}
+	return keys
 }
 
 // agentTicks names the rows, from the top; where rows are low, every so many.
@@ -90,7 +137,7 @@ func drawRow(c draw.Canvas, x scale, at float64, y scale, spans []Span, stages [
 	sort.SliceStable(spans, func(i, j int) bool { return spans[i].FromS < spans[j].FromS })
 	low, high := c.Y(y.Normalize(0, 0, at+0.12)), c.Y(y.Normalize(0, 0, at+0.88))
 	end := vg.Length(-1)
-	var paths [seriesCount + 1]vg.Path // one for each stage keeps the file small
+	var paths [stageColours + 1]vg.Path // one for each stage keeps the file small
 	for i := 0; i < len(spans); i++ {
 		from, to := c.X(x.Normalize(0, 0, spans[i].FromS)), c.X(x.Normalize(0, 0, spans[i].ToS))
 		for i+1 < len(spans) && spans[i+1].Stage == spans[i].Stage && c.X(x.Normalize(0, 0, spans[i+1].FromS))-to < seen {
@@ -101,13 +148,13 @@ func drawRow(c draw.Canvas, x scale, at float64, y scale, spans []Span, stages [
 			continue
 		}
 		end = to
-		stage := min(indexOf(&stages, spans[i].Stage), seriesCount)
+		stage := min(indexOf(&stages, spans[i].Stage), stageColours)
 		box := vg.Rectangle{Min: vg.Point{X: from, Y: low}, Max: vg.Point{X: max(to, from+seen), Y: high}}
 		paths[stage] = append(paths[stage], box.Path()...)
 	}
 	for stage, path := range paths {
 		if len(path) > 0 {
-			c.SetColor(wash{seriesInk(stage), 0.85})
+			c.SetColor(stageWash(stage))
 			c.Fill(path)
 		}
 	}

@@ -8,7 +8,7 @@ type Input struct {
 	Advice   []string  // the answer in words, a paragraph each: which policy, how much better, at what cost, where it loses
 	Warnings []string  // what makes the answer doubtful: few seeds, broken pairing, unfinished runs
 	Facts    []Fact    // how it was measured: seeds, horizon, pairing correlation, versions
-	Tables   []Table   // the numbers; the first is the one to read
+	Tables   []Table   // the numbers; the first is the one to read, the others are folded
 	Sections []Section // the pictures
 	Command  string    // command line that makes this page again; empty: not shown
 }
@@ -21,6 +21,8 @@ type Section struct {
 	Title string
 	Text  []string
 	Plots []Plot
+	// Tables stand under the pictures, folded.
+	Tables []Table
 }
 
 // Table holds numbers with their intervals, a row for each policy.
@@ -36,7 +38,7 @@ type Table struct {
 type Column struct {
 	Name string
 	Unit string // "s" is written as s, min or h by size; "" is a bare number; "%" expects 0.31 for 31 %
-	Help string // one sentence, shown under the table
+	Help string // one sentence, shown under the first table that has it
 }
 
 // Row is one policy. Cells beyond the columns are left out; missing ones are shown as "–".

@@ -84,7 +84,7 @@ type sheet struct {
 	marked     bool                            // strands carry markers, and so does the legend
 	arrows     bool                            // the middle of each strand shows which way it goes
 	diagonal   bool                            // y = x
-	fromZero   bool                            // y begins at 0 whatever the data
+	fromZero   bool                            // both axes reach to 0 whatever the data
 	yTop, yLow float64                         // that y reaches at least; 0: as the data do
 	over       func(c draw.Canvas, x, y scale) // drawn on top
 }
@@ -135,7 +135,8 @@ func (s sheet) scales(small bool) (x, y scale, odd int) {
 			ey.addBound(r.At)
 		}
 	}
-	if s.fromZero && !s.y.Log {
+	if s.fromZero {
+		ex.addBound(0)
 		ey.addBound(0)
 	}
 	for _, bound := range []float64{s.yTop, s.yLow} {

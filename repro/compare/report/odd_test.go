@@ -152,7 +152,7 @@ func oddPlots(data []byte, name string, log bool) []Plot {
 		SweepInput{f, x, y, curves, n.next()},
 		LoadInput{f, name, n.next(), []Ramp{{name, n.points(), n.points(), n.small()}}},
 		TimelineInput{f, n.next(), n.next(), []Panel{{name, name, []Track{{name, n.singles()}, {name, n.singles()}}}, {}}, shades},
-		SlotsInput{f, n.next(), n.next(), n.singles(), n.singles(), n.singles(), n.singles(), shades},
+		SlotsInput{f, n.next(), n.next(), n.singles(), n.singles(), n.singles(), n.singles(), n.next(), shades},
 		g, fo, pa, h,
 		CCDFInput{f, name, []Sample{{name, n.list(), n.list()}, {name, nil, n.list()}, {}}},
 		RecoveryInput{f, []Recoveries{{name, n.list(), n.list()}, {name, n.list(), nil}, {}}},

@@ -24,9 +24,10 @@ const (
 // drawing or writing, never of odd data.
 func Write(w io.Writer, in Input) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"plain": plain, "figure": figure, "sheet": func() template.CSS { return template.CSS(styleSheet()) },
-		"corner": func(t Table) string { return or(plain(t.Corner), "policy") },
-		"helps":  Table.helps, "filled": Row.filled,
+		"plain": plain, "sheet": func() template.CSS { return template.CSS(styleSheet()) },
+		"corner": func(corner string) string { return or(plain(corner), "policy") },
+		"filled": Row.filled, "figures": figures, "part": func(t Table, helps []Column) tablePart { return tablePart{t, helps} },
+		"helps": newHelps(),
 	}).Parse(pageHTML)
 	if err != nil {
 		return fmt.Errorf("report: the page's template: %w", err)
@@ -45,18 +46,36 @@ type picturePair struct {
 	Wide, Narrow template.HTML
 }
 
-// figure draws a plot for the page. Text in it is escaped by the SVG writer.
-func figure(p Plot) (pair picturePair, err error) {
-	if p == nil {
-		return picturePair{}, nil
+// figures draws the plots of a section. One that would stand alone in its row takes all of it.
+func figures(plots []Plot) (pairs []picturePair, err error) {
+	var kept []Plot
+	for _, p := range plots {
+		if p != nil {
+			kept = append(kept, p)
+		}
 	}
+	left := true // the next half picture begins a row
+	for i, p := range kept {
+		broad := p.broad() || left && (i+1 == len(kept) || kept[i+1].broad())
+		left = broad || !left
+		pair, err := figure(p, broad)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, pair)
+	}
+	return pairs, nil
+}
+
+// figure draws a plot for the page. Text in it is escaped by the SVG writer.
+func figure(p Plot, broad bool) (pair picturePair, err error) {
 	f := p.frame()
-	pair.Broad = p.broad()
 	f.HeightPx = 0
+	pair.Broad = broad
 	for _, half := range []struct {
 		width int
 		to    *template.HTML
-	}{{map[bool]int{true: pageWhole, false: pageHalf}[pair.Broad], &pair.Wide}, {pageNarrow, &pair.Narrow}} {
+	}{{map[bool]int{true: pageWhole, false: pageHalf}[broad], &pair.Wide}, {pageNarrow, &pair.Narrow}} {
 		f.WidthPx = half.width
 		svg, err := p.svg(f)
 		if err != nil {
@@ -67,14 +86,24 @@ func figure(p Plot) (pair picturePair, err error) {
 	return pair, nil
 }
 
-// helps are the columns that explain themselves.
-func (t Table) helps() (columns []Column) {
-	for _, c := range t.Columns {
-		if c.Help != "" {
-			columns = append(columns, c)
+// tablePart is what the template of a table needs.
+type tablePart struct {
+	Table
+	Helps []Column
+}
+
+// newHelps returns a function that gives the columns of a table that explain themselves and have not been explained yet.
+func newHelps() func(Table) []Column {
+	said := map[Column]bool{}
+	return func(t Table) (columns []Column) {
+		for _, c := range t.Columns {
+			if c.Help != "" && !said[c] {
+				said[c] = true
+				columns = append(columns, c)
+			}
 		}
+		return columns
 	}
-	return columns
 }
 
 // shownCell is a cell in words.
@@ -97,15 +126,24 @@ func (r Row) filled(columns []Column) (cells []shownCell) {
 // shown writes one cell.
 func shown(column Column, c Cell) shownCell {
 	out := shownCell{Column: plain(column.Name), Value: plain(c.Text)}
+	known := finite(c.Lo) && finite(c.Hi) && (c.Lo != 0 || c.Hi != 0)
+	values := []float64{c.Value}
+	if known {
+		values = append(values, c.Lo, c.Hi)
+	}
+	// Number and interval are in one unit, written once, unless words stand for the number.
+	words, unit := together(column.Unit, values...)
+	if known {
+		out.Interval = words[1] + " to " + words[2]
+		if out.Value != "" {
+			out.Interval += unit
+		}
+	}
 	if out.Value == "" {
 		out.Value = "–"
 		if finite(c.Value) {
-			out.Value = number(c.Value, column.Unit)
+			out.Value = words[0] + unit
 		}
-	}
-	if finite(c.Lo) && finite(c.Hi) && (c.Lo != 0 || c.Hi != 0) {
-		words, unit := together(column.Unit, c.Lo, c.Hi)
-		out.Interval = words[0] + " to " + words[1] + unit
 	}
 	if c.N > 0 {
 		out.N = "n = " + thousands(c.N)

@@ -115,9 +115,10 @@ func TestCells(t *testing.T) {
 		want shownCell
 	}{
 		{"s", Cell{}, shownCell{Value: "0 s"}},
-		{"s", Cell{Value: 754, Lo: 700, Hi: 8000, N: 1500, Mark: Best}, shownCell{Value: "12.6 min", Interval: "0.194 to 2.22 h", N: "n = 1,500", Mark: "best", Class: "good"}},
-		{"%", Cell{Value: 0.3149, Lo: 0.3, Hi: 0.33, Mark: Worse}, shownCell{Value: "31.5 %", Interval: "30 to 33 %", Mark: "worse", Class: "bad"}},
+		{"s", Cell{Value: 754, Lo: 700, Hi: 8000, N: 1500, Mark: Best}, shownCell{Value: "0.209 h", Interval: "0.194 to 2.22", N: "n = 1,500", Mark: "best", Class: "good"}},
+		{"%", Cell{Value: 0.3149, Lo: 0.3, Hi: 0.33, Mark: Worse}, shownCell{Value: "31.5 %", Interval: "30 to 33", Mark: "worse", Class: "bad"}},
 		{"", Cell{Text: "never", Value: 3, Mark: Better}, shownCell{Value: "never", Mark: "better", Class: "good"}},
+		{"s", Cell{Text: "never", Lo: 700, Hi: 8000}, shownCell{Value: "never", Interval: "0.194 to 2.22 h"}},
 		{"", Cell{Value: nan(), Lo: nan(), Hi: 3}, shownCell{Value: "–"}},
 		{"tokens/s", Cell{Value: 12345678}, shownCell{Value: "1.2e+07 tokens/s"}},
 	} {

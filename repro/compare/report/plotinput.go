@@ -8,7 +8,8 @@ type Frame struct {
 	HeightPx int    // CSS pixels; 0: what the picture needs. Kept within 120 and 4000; Timeline and Pareto take what they need
 }
 
-// Axis says what is along one side. Unit "s" means values in seconds, written as s, min or h, whichever fits. Values that a
+// Axis says what is along one side. Unit "s" means values in seconds, written as s, min or h, whichever fits, and "%" means
+// shares, of which 0.31 is written as 31 %. Values that a
 // log axis cannot show (zero, negative) are drawn in a gutter of their own, named "0", or left out and counted in the note.
 type Axis struct {
 	Label string
@@ -97,17 +98,18 @@ type Track struct {
 	Values []float32
 }
 
-// SlotsInput shows what the server's slots are doing, stacked: useful + zombie + idle is what there is, queued is on top.
-// The tracks may differ in length: what is missing counts as 0.
+// SlotsInput shows what the server's slots are doing, stacked: useful + zombie + idle is what is taken, queued is on top.
+// Idle is taken while nothing comes. The tracks may differ in length: what is missing counts as 0.
 type SlotsInput struct {
 	Frame                        Frame
 	EveryS                       float64
 	StartS                       float64
 	Useful, Zombie, Idle, Queued []float32
+	Slots                        float64 // how many there are, a straight line; 0: not drawn
 	Triggers                     []Shade
 }
 
-// GanttInput shows what each agent was doing. Rows come in the order of Agents (names that appear in no span have an empty
+// GanttInput shows what each agent was doing. Sixteen stages have a colour. Rows come in the order of Agents (names that appear in no span have an empty
 // row; agents of spans that are not listed come after, in order of appearance).
 type GanttInput struct {
 	Frame    Frame
@@ -198,7 +200,7 @@ type Offer struct {
 type ForestInput struct {
 	Frame          Frame
 	What           string // what differs: "mean task time against sdk-default"
-	Unit           string
+	Unit           string // as in Column: "%" expects 0.31 for 31 %
 	HigherIsBetter bool
 	Rows           []Difference
 }

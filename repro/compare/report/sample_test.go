@@ -47,7 +47,7 @@ func sampleTimeline() TimelineInput {
 
 func sampleSlots() SlotsInput {
 	t := sampleTimeline()
-	in := SlotsInput{Frame: Frame{Title: "What the 32 slots did", Note: "one run: total-60s, scenario spike, seed 7"}, EveryS: 30, Triggers: t.Triggers}
+	in := SlotsInput{Frame: Frame{Title: "What the 32 slots did", Note: "one run: total-60s, scenario spike, seed 7"}, Slots: 32, EveryS: 30, Triggers: t.Triggers}
 	for i, z := range t.Panels[1].Lines[1].Values {
 		useful := min(32-z, 20+t.Panels[0].Lines[0].Values[i])
 		in.Zombie = append(in.Zombie, z)

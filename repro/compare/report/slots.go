@@ -22,8 +22,8 @@ type layer struct {
 func (in SlotsInput) layers() []layer {
 	return []layer{
 		{"useful", inkSeries, 0.85, in.Useful},
-		{"zombie: the caller has gone", inkSeries + 1, 0.85, in.Zombie},
-		{"idle", inkOther, 0.55, in.Idle},
+		{"zombie: the client has gone", inkSeries + 1, 0.85, in.Zombie},
+		{"idle: taken, and nothing comes", inkOther, 0.75, in.Idle},
 		{"queued, without a slot", inkSeries + 3, 0.45, in.Queued},
 	}
 }
@@ -36,7 +36,13 @@ func (in SlotsInput) svg(f Frame) ([]byte, error) {
 		length = max(length, len(l.values))
 		keys = append(keys, key{name: l.name, look: look{ink: l.ink}, box: true, alpha: l.alpha})
 	}
-	keys = append(keys, key{name: "all slots", look: look{ink: inkText, width: 1.4}})
+	taken := look{ink: inkText, width: 1.4}
+	keys = append(keys, key{name: "slots taken", look: taken})
+	var there []Reference
+	if in.Slots > 0 && finite(in.Slots) {
+		there = []Reference{{Name: "slots there are: " + digits(in.Slots), At: in.Slots}}
+		keys = append(keys, referenceKeys(there)...)
+	}
 	if length == 0 {
 		return empty(f, "no slots were watched")
 	}
@@ -61,6 +67,9 @@ func (in SlotsInput) svg(f Frame) ([]byte, error) {
 		}
 		ey.addBound(sum)
 	}
+	for _, r := range there {
+		ey.addBound(r.At)
+	}
 	x, y := ex.scale("s", map[bool]int{true: 4, false: 10}[narrow(f)]), ey.scale("", 5)
 	a := axes(x, y)
 	a.Add(plotter(func(c draw.Canvas) {
@@ -68,7 +77,8 @@ func (in SlotsInput) svg(f Frame) ([]byte, error) {
 		for k, l := range layers {
 			area(c, x, y, edges[k], edges[k+1], wash{l.ink, l.alpha})
 		}
-		strand{points: edges[3], look: look{ink: inkText, width: 1.4}}.draw(c, x, y)
+		strand{points: edges[3], look: taken}.draw(c, x, y)
+		drawReferences(c, x, y, there)
 	}))
 	drawPlot(a, yLabel(pic.area, "slots and waiting calls", ""), "time")
 	return pic.finish()
@@ -86,6 +96,7 @@ func area(c draw.Canvas, x, y scale, low, high []Point, w wash) {
 	for i := len(back) - 1; i >= 0; i-- {
 		outline = append(outline, back[i])
 	}
+	c.FillPolygon(inkPaper, outline) // nothing shines through
 	c.FillPolygon(w, outline)
 }
 

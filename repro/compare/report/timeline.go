@@ -58,7 +58,7 @@ type laid struct {
 	height vg.Length
 }
 
-// layout makes the panels. A name has one look in all of them.
+// layout makes the panels. A name has one look in all of them, as long as there are looks for all.
 func (in TimelineInput) layout(width vg.Length, small bool) (panels []laid) {
 	every := in.EveryS
 	if !finite(every) || every <= 0 {
@@ -79,6 +79,9 @@ func (in TimelineInput) layout(width vg.Length, small bool) (panels []laid) {
 	}
 	var known []string
 	for _, p := range in.Panels {
+		if in.distinct() > seriesCount {
+			known = nil // more than can be told apart: looks begin anew in each panel
+		}
 		var strands []strand
 		var keys []key
 		ey := extent{room: true}
@@ -104,6 +107,17 @@ func (in TimelineInput) layout(width vg.Length, small bool) (panels []laid) {
 		panels = append(panels, l)
 	}
 	return panels
+}
+
+// distinct is how many names there are.
+func (in TimelineInput) distinct() int {
+	var names []string
+	for _, p := range in.Panels {
+		for _, t := range p.Lines {
+			indexOf(&names, t.Name)
+		}
+	}
+	return len(names)
 }
 
 // points are the values of a track at their instants.
