@@ -51,7 +51,6 @@ func (in GanttInput) svg(f Frame) ([]byte, error) {
 	height := min(18, max(5, vg.Length(480)/vg.Length(max(1, len(agents)))))
 	pic := begin(f, append(stageKeys(stages, occur), shadeKeys(in.Triggers)...), height*vg.Length(len(agents))+44)
 	x := ex.scale("s", map[bool]int{true: 4, false: 10}[narrow(f)])
-	x.low, x.high = ex.low, ex.high
 	y := scale{low: 0, high: float64(len(agents))}
 	a := bare(x, y)
 	a.Y.Tick.Marker, a.Y.Tick.LineStyle.Width = agentTicks(agents, height, pic.area.Max.X/5), 0
