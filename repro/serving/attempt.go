@@ -78,6 +78,7 @@ func (a *attempt) fill(draw *sim.Stream) {
 		PromptTokens: r.Prompt.Tokens, OutputTokens: r.reply.tokens, TokensMax: s.tokensMax(&r.Request), Stream: r.Stream,
 		Room: room, Occasion: s.occasion(&r.Request, s.now()),
 	}
+	a.decodeJob.CachedTokens = min(int(s.cfg.Prefill.CacheHit*float64(r.Prompt.Prefix)), r.Prompt.Tokens-1)
 	a.decodeJob.Occasion.Key = ids[:idSize]
 	a.decode.Job, a.decode.Owner = &a.decodeJob, a
 	a.answered = a.p == nil

@@ -12,6 +12,7 @@ import (
 // do next.
 type Prompt struct {
 	Tokens int // estimated from the text, pacer.BytesPerToken bytes a token; 1 at least
+	Prefix int // tokens up to the latest answer, that included: what the servers have seen before
 	Calls  int // answers given so far: assistant messages
 	// Begun is how many tokens there are of an answer that the conversation ends with, as an assistant
 	// message without a tool call: the model is asked for the rest of it. It is not one of Calls.
@@ -38,6 +39,7 @@ func ReadPrompt(c *openai.ChatCompletionRequest) Prompt {
 			results, asked = 0, m
 		case openai.ChatMessageRoleAssistant:
 			p.Calls++
+			p.Prefix = textBytes / pacer.BytesPerToken
 		case openai.ChatMessageRoleTool:
 			results++
 		}

@@ -48,7 +48,7 @@ func (r *rank) gather(next func(r *rank) *Leg) {
 // begin takes a leg from the waiting queue into computation. It returns false if the leg has failed
 // with that.
 func (r *rank) begin(l *Leg) bool {
-	r.pending -= l.toCompute()
+	r.pending -= l.uncomputed()
 	l.unqueue()
 	if l.stage == StageRetracted {
 		r.again--
@@ -73,7 +73,7 @@ func (r *rank) begin(l *Leg) bool {
 
 // take gives a leg its share, of at most left tokens, and returns how many it has taken.
 func (c *chunk) take(l *Leg, left int) int {
-	rest := l.toCompute() - l.computed
+	rest := l.uncomputed()
 	n := min(left, rest)
 	c.shares = append(c.shares, share{l, n})
 	c.partial = nil

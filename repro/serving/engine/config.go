@@ -50,6 +50,10 @@ type PrefillConfig struct {
 	RequestsMax int `yaml:"requests_max" json:"requests_max"`
 	// KVTokens is a rank's memory for prompts, held from a request's first chunk to the end of its transfer.
 	KVTokens int `yaml:"kv_tokens" json:"kv_tokens"`
+	// CacheHit is the share of a conversation up to its latest answer that need not be computed again, as
+	// if it were in a prefix cache, from 0 to 1. One that is computed again because decode has run out of
+	// memory finds nothing there. Coding agents have 0.96 over all their input (TraceLab). 0: no cache.
+	CacheHit float64 `yaml:"cache_hit,omitzero" json:"cache_hit,omitzero"`
 	// BootstrapTimeout fails a request that has waited so long in bootstrap, from its arrival
 	// (SGLANG_DISAGGREGATION_BOOTSTRAP_TIMEOUT). 0: never.
 	BootstrapTimeout time.Duration `yaml:"bootstrap_timeout" json:"bootstrap_timeout_ns"`

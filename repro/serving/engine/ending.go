@@ -36,7 +36,7 @@ func (r *rank) end(l *Leg, stage Stage, f *Failure) {
 // takeOut takes a leg out of the queue, chunk or batch that it is in.
 func (r *rank) takeOut(l *Leg) {
 	if l.queue == &r.waiting {
-		r.pending -= l.toCompute()
+		r.pending -= l.uncomputed()
 	}
 	if l.verdict != StageNone && (l.stage == StagePrealloc || l.stage == StageTransfer) {
 		r.deferred--

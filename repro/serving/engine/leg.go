@@ -22,6 +22,7 @@ const (
 // it must not change while a leg is at an engine.
 type Job struct {
 	PromptTokens int // at least 1
+	CachedTokens int // of the prompt, that need not be computed, fewer than all
 	OutputTokens int // that the model will make, at least 1; known here, not to an engine's admission
 	TokensMax    int // of output, that the client allows: what admission reckons with. 0: it does not say
 	Stream       bool

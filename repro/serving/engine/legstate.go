@@ -73,6 +73,9 @@ func (l *Leg) alive() bool { return l.stage > StageNone && l.stage < StageDone }
 // a retracted request had.
 func (l *Leg) toCompute() int { return l.Job.PromptTokens + l.made }
 
+// uncomputed is how much of that is left.
+func (l *Leg) uncomputed() int { return l.toCompute() - l.computed }
+
 // need is the most memory that admission expects of l.
 func (l *Leg) need(c *DecodeConfig) int {
 	if l.Job.TokensMax > 0 && l.Job.TokensMax < c.ClipTokens {

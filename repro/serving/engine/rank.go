@@ -171,7 +171,7 @@ func (r *rank) release(l *Leg) {
 
 // wait puts a leg into the waiting queue, or before all others there.
 func (r *rank) wait(l *Leg, first bool) {
-	r.pending += l.toCompute()
+	r.pending += l.uncomputed()
 	if first {
 		r.waiting.pushFront(l)
 	} else {

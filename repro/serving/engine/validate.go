@@ -66,6 +66,9 @@ func (c *Config) Validate() error {
 			return err
 		}
 	}
+	if !(c.Prefill.CacheHit >= 0 && c.Prefill.CacheHit <= 1) {
+		return fmt.Errorf("prefill.cache_hit: %v, want a number from 0 to 1", c.Prefill.CacheHit)
+	}
 	if err := c.validNumbers(); err != nil {
 		return err
 	}

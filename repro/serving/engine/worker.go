@@ -52,6 +52,9 @@ func (w *Worker) Submit(l *Leg) {
 	l.leave = node{act: actLeave, leg: l}
 	l.stop.leg = l
 	l.factor = 1
+	if w.Kind != KindDecode {
+		l.computed = l.Job.CachedTokens
+	}
 	w.list(l)
 	r.countLegs(1)
 	switch w.Kind {
