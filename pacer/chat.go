@@ -45,6 +45,7 @@ type call struct {
 	sampled  bool   // the line has been told of the attempt under way
 	held     *hold  // of the agent; nil: none
 	previous time.Duration
+	joined   int         // attempts that joined others
 	over     *LimitError // the cause of the call's context once its time is over; nil: it has no limit
 
 	// For the policy's controls.

@@ -109,7 +109,8 @@ type Policy struct {
 	Round time.Duration `json:"round_ns,omitzero" yaml:"round,omitzero"`
 	Task  time.Duration `json:"task_ns,omitzero" yaml:"task,omitzero"`
 
-	// MaxAttempts is how many attempts a call may make, the first included.
+	// MaxAttempts is how many attempts a call may make, the first included. Those that join another
+	// one do not count: see Hedge.
 	MaxAttempts int `json:"max_attempts" yaml:"max_attempts"`
 	// RetryTimeouts makes another attempt when a limit of this policy has ended one.
 	RetryTimeouts bool `json:"retry_timeouts" yaml:"retry_timeouts"`

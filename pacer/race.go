@@ -77,6 +77,7 @@ func (r *race) joins(t *try, now sim.Instant) bool {
 		return false
 	}
 	if t.hedge {
+		r.c.joined++
 		k.budget.Sent(now, admission.Hedge)
 	}
 	r.tries = append(r.tries, t)

@@ -24,7 +24,7 @@ type Failure struct {
 	ShouldRetry    bool // what x-should-retry says; meaningful if HasShouldRetry
 	HasShouldRetry bool
 
-	Attempt  int           // number of the attempt, counted from 1
+	Attempt  int           // number of the attempt, counted from 1; those that joined others do not count
 	Previous time.Duration // the wait before this attempt; 0 for the first one
 	Took     time.Duration // since the start of the attempt
 	CallTook time.Duration // since the start of the call

@@ -98,7 +98,7 @@ func (t *try) failed(ctx context.Context, err error, r *AttemptResult, gapMax ti
 // decide decides what follows a failed attempt, and writes that into its result. The error is that of
 // the call. The monitor is held.
 func (c *call) decide(f Failure, err error, r *AttemptResult) (Decision, error) {
-	f.Attempt, f.Previous = c.state.Attempts, c.previous
+	f.Attempt, f.Previous = c.state.Attempts-c.joined, c.previous
 	next := c.p.policy.Decide(f, c.drawOf(c.p.draws, 0))
 	if next.Again && !c.mayRetry(c.p.w.Now(), &f) {
 		next = Decision{Stop: StopBudget}
