@@ -100,3 +100,21 @@ func ExampleJitterRules() {
 	fmt.Println(pacer.JitterRules())
 	// Output: [none full equal decorrelated minus25 plus25 plusminus20 plusminus50 factor]
 }
+
+// What follows a failed attempt is a function of the policy, the failure and a draw.
+func ExamplePolicy_Decide() {
+	policy := pacer.DefaultPolicy()
+	policy.Jitter = "none"
+	policy.CallTotal = 5 * time.Minute
+	busy := pacer.Failure{Outcome: pacer.AttemptStatus, Status: 503, Attempt: 1, CallTook: time.Minute}
+	fmt.Println(policy.Decide(busy, 0.5))
+	asked := busy
+	asked.RetryAfter, asked.HasRetryAfter = 100*time.Second, true
+	fmt.Println(policy.Decide(asked, 0.5))
+	asked.CallTook = 4 * time.Minute
+	fmt.Println(policy.Decide(asked, 0.5))
+	// Output:
+	// {true 1s false }
+	// {true 1m45s false }
+	// {false 0s false call_total}
+}
