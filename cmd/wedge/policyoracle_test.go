@@ -103,6 +103,8 @@ func oracleCases() []oracleCase {
 		{"400", refusing(400), oracleClient{}, nil, seen{Attempts: 1}},
 		{"409", refusing(409), oracleClient{}, nil, seen{Attempts: 3}},
 		{"529", refusing(529), oracleClient{}, nil, seen{Attempts: 3}},
+		{"503 that is not to be asked again", refusing(503, "x-should-retry", "false"), oracleClient{}, nil, seen{Attempts: 1}},
+		{"400 that is to be asked again", refusing(400, "x-should-retry", "true"), oracleClient{}, nil, seen{Attempts: 3}},
 		{"Retry-After of two minutes", refusing(429, "Retry-After", "120"), oracleClient{}, nil, seen{Attempts: 3}},
 		{"Retry-After of more", refusing(429, "Retry-After", "121"), oracleClient{}, nil, seen{Attempts: 1}},
 		{"Retry-After-Ms of more", refusing(429, "Retry-After-Ms", "120001"), oracleClient{}, nil, seen{Attempts: 1}},
