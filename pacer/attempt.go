@@ -66,7 +66,7 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inn
 	}
 	t.limits = c.limitsNow(now, tokensMax(req))
 	c.count()
-	a := &Attempt{ID: c.state.AttemptID, Number: c.state.Attempts, Of: c.id, Hedge: t.hedge}
+	a := &Attempt{ID: c.state.AttemptID, Number: c.state.Attempts, Of: c.id}
 	if c.p.policy.PropagateDeadline {
 		a.Remaining = c.remaining(now, t.limits)
 	}
@@ -151,8 +151,10 @@ func (t *try) opened(stream Stream) {
 	t.stream = stream
 	t.phase.headers = now
 	t.reach(StageFirstToken, now)
-	t.learn(adaptive.LimitResponseHeader, now.Sub(t.phase.connected), false)
-	t.arrived(HedgeOnHeaders, now)
+	if t.c.p.controls != nil {
+		t.learn(adaptive.LimitResponseHeader, now.Sub(t.phase.connected), false)
+		t.arrived(HedgeOnHeaders, now)
+	}
 }
 
 // flows notes the first output.
@@ -164,9 +166,11 @@ func (t *try) flows() {
 	now := w.Now()
 	t.phase.content = now
 	t.reach(StageStream, now)
-	t.learn(adaptive.LimitFirstToken, now.Sub(t.phase.connected), false)
-	t.judgeFirst(now)
-	t.arrived(HedgeOnFirstToken, now)
+	if t.c.p.controls != nil {
+		t.learn(adaptive.LimitFirstToken, now.Sub(t.phase.connected), false)
+		t.judgeFirst(now)
+		t.arrived(HedgeOnFirstToken, now)
+	}
 	t.sampleFirst(now)
 }
 
@@ -174,7 +178,10 @@ func (t *try) flows() {
 // monitor is held.
 func (t *try) reach(stage Stage, now sim.Instant) {
 	t.phase.stage = stage
-	pr := t.refresh()
+	var pr Progress
+	if stage == StageStream || t.c.p.limited {
+		pr = t.refresh()
+	}
 	if t.c.shown == t {
 		s := &t.c.state
 		s.Sent, s.Headers, s.FirstToken = t.phase.connected, t.phase.headers, t.phase.content

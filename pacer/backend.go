@@ -30,7 +30,6 @@ type Attempt struct {
 	ID     string   // unique in the run; sent as x-request-id, so that it stands in router logs
 	Number int      // 1 for the first attempt of the call
 	Of     Identity // the call it belongs to
-	Hedge  bool     // it has joined another one of the call
 
 	// Remaining is how much time the server has to answer. 0: it is not to be told.
 	Remaining time.Duration

@@ -186,9 +186,6 @@ func (c *call) closeBooks() {
 // judge tells the controls how an attempt ended. The monitor is held.
 func (t *try) judge(now sim.Instant, f *Failure) {
 	k := t.c.p.controls
-	if k == nil {
-		return
-	}
 	ok := f == nil || f.Outcome == AttemptStatus && !t.c.p.policy.unwell(f.Status)
 	canceled := f != nil && (f.Outcome == AttemptCanceled || f.Outcome == AttemptLost || f.NotSent)
 	k.budget.Ended(now, admission.Result{Kind: t.pass.kind, OK: ok, Canceled: canceled, Cost: t.pass.cost})
@@ -209,7 +206,7 @@ func (t *try) judge(now sim.Instant, f *Failure) {
 // held.
 func (t *try) judgeFirst(now sim.Instant) {
 	k := t.c.p.controls
-	if k == nil || t.pass.judged || k.breaker.JudgeBy() != admission.JudgeByFirstToken {
+	if t.pass.judged || k.breaker.JudgeBy() != admission.JudgeByFirstToken {
 		return
 	}
 	t.pass.judged = true

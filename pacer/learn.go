@@ -44,12 +44,8 @@ func (c *call) limitsNow(now sim.Instant, tokensMax int) *limits {
 
 // learn takes how long a phase took for a sample of its limit. The monitor is held.
 func (t *try) learn(limit adaptive.Limit, took time.Duration, censored bool) {
-	k := t.c.p.controls
-	if k == nil {
-		return
-	}
 	now := t.c.p.w.Now()
-	for _, a := range k.learnt {
+	for _, a := range t.c.p.controls.learnt {
 		if a.limit == limit {
 			a.set.For(t.c.state.PromptTokens).Observe(now, took, adaptive.Outcome{Censored: censored, Retried: t.pass.kind != admission.First})
 		}

@@ -50,8 +50,10 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 	if err != nil {
 		next, err = t.failed(ctx, err, &r, pr.GapMax)
 	} else {
-		t.judge(now, nil)
-		t.learnEnd(r.Took, pr.GapMax, nil)
+		if c.p.controls != nil {
+			t.judge(now, nil)
+			t.learnEnd(r.Took, pr.GapMax, nil)
+		}
 		if u := t.answer.usage; u != nil {
 			s.Tokens = max(0, u.CompletionTokens)
 		}
@@ -68,8 +70,8 @@ func (t *try) end(ctx context.Context, err error) (Decision, error) {
 
 // succeeded notes that the attempt has the call's answer. The monitor is held.
 func (t *try) succeeded(now sim.Instant) {
-	t.arrived(HedgeOnAnswer, now)
 	if t.c.race != nil {
+		t.arrived(HedgeOnAnswer, now)
 		t.c.race.wins(t, now) // also without having been at the point at which it is decided
 	}
 	t.c.winner = t
@@ -80,8 +82,10 @@ func (t *try) failed(ctx context.Context, err error, r *AttemptResult, gapMax ti
 	c := t.c
 	f, err := t.classify(ctx, err)
 	now := c.p.w.Now()
-	t.judge(now, &f)
-	t.learnEnd(r.Took, gapMax, &f)
+	if c.p.controls != nil {
+		t.judge(now, &f)
+		t.learnEnd(r.Took, gapMax, &f)
+	}
 	f.Took, f.CallTook = r.Took, now.Sub(c.state.Started)
 	if r.Beside {
 		r.of(&f, err)
