@@ -90,13 +90,27 @@ func (p *pictures) facts() []report.Fact {
 			pairing = append(pairing, fmt.Sprintf("%s %.2f", p.r.Policies[i].Name, *f.Pairing))
 		}
 	}
-	return []report.Fact{
+	facts := []report.Fact{
 		{Name: "Seeds", Text: fmt.Sprintf("%s, the same for every policy; %d runs in all", p.r.Seeds, p.r.Runs)},
 		{Name: "Unit of analysis", Text: "the seed: differences are taken seed by seed, intervals by 10,000 resamples over seeds, shares of runs by Wilson, p by Wilcoxon's signed-rank test with Holm's correction over policies"},
 		{Name: "Pairing", Text: "correlation of the time a task with " + p.r.Baseline + ", seed by seed: " + orNone(strings.Join(pairing, ", ")) + ". After the first retry runs go different ways, and it falls"},
-		{Name: "Horizon", Text: strings.Join(horizons, ", ") + "; what had not ended by then, or failed, counts as that long, and is told of as never"},
+		{Name: "Horizon", Text: strings.Join(horizons, ", ") + "; what had not ended by then, or failed, counts as that long, and is told of as never. Nothing is cut off at the start: a run is the whole life of a fleet"},
 		{Name: "Load", Text: "closed loop: an agent asks again when it has its answer. Times are from when an agent wanted something, waits for slots and all attempts included"},
 	}
+	for i := range p.r.Policies {
+		row := &p.r.Policies[i]
+		text := row.About
+		if row.Source != "" {
+			text += " Source: " + row.Source + "."
+		}
+		if row.Trap != "" {
+			text += " Trap: " + row.Trap
+		}
+		if text != "" {
+			facts = append(facts, report.Fact{Name: row.Name, Text: text})
+		}
+	}
+	return facts
 }
 
 func orNone(text string) string {
@@ -113,9 +127,9 @@ func (p *pictures) overallTable() report.Table {
 		Note:    fmt.Sprintf("n = %d seeds, each scenario counts the same. The time a task is the geometric mean of its ratio to that of %s.", p.r.N, p.r.Baseline),
 		Columns: []report.Column{{Name: "time a task", Unit: "%", Help: "more (+) or less (-) than with " + p.r.Baseline}, {Name: "p, Holm", Help: "Wilcoxon's signed-rank test, corrected for the number of policies"}},
 	}
-	keys := append(MainKeys()[1:len(MainKeys()):len(MainKeys())], "requests_per_attempt")
+	keys := MainKeys()[1:]
 	for _, m := range metricsOf(keys) {
-		t.Columns = append(t.Columns, columnOf(&m))
+		t.Columns = append(t.Columns, report.Column{Name: m.Name, Unit: m.Unit, Help: m.Help})
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "never", Help: "runs in which some task had not ended"})
 	for i := range p.r.Policies {
@@ -129,7 +143,7 @@ func (p *pictures) overallTable() report.Table {
 		}
 		cells = append(cells, cellsOf(keys, row.Figures)...)
 		cells = append(cells, report.Cell{Text: fmt.Sprintf("%d/%d", row.Never, row.Completed.N)})
-		t.Rows = append(t.Rows, report.Row{Name: row.Name, About: row.About, Cells: cells})
+		t.Rows = append(t.Rows, report.Row{Name: row.Name, Cells: cells})
 	}
 	return t
 }
@@ -137,16 +151,12 @@ func (p *pictures) overallTable() report.Table {
 // scenarioTable is the table of a scenario.
 func (p *pictures) scenarioTable(s int) report.Table {
 	block := &p.r.Scenarios[s]
-	t := report.Table{Title: block.Name, Note: fmt.Sprintf("n = %d seeds. %s", p.r.N, block.About)}
+	t := report.Table{Title: block.Name, Note: fmt.Sprintf("n = %d seeds; behind a quantile stands its own n, and with too few for it there is none. A task or call that failed or never ended counts as longer than any.", p.r.N)}
 	keys := MainKeys()
 	for _, m := range metricsOf(keys) {
-		t.Columns = append(t.Columns, columnOf(&m))
+		t.Columns = append(t.Columns, report.Column{Name: m.Name, Unit: m.Unit}) // the first table explains them
 	}
-	t.Columns = append(t.Columns,
-		report.Column{Name: "task p95", Unit: "s", Help: "of all tasks; those that failed or never ended count as longer than any"},
-		report.Column{Name: "call p99", Unit: "s", Help: "of all calls, from when the agent wanted the answer; none below 1,000"},
-		report.Column{Name: "pairing", Help: "correlation of the time a task with " + p.r.Baseline},
-		report.Column{Name: "never", Help: "runs in which some task had not ended"})
+	t.Columns = append(t.Columns, report.Column{Name: "task p95", Unit: "s"}, report.Column{Name: "call p99", Unit: "s"}, report.Column{Name: "pairing"}, report.Column{Name: "never"})
 	for i := range block.Cells {
 		c := &block.Cells[i]
 		cells := append(cellsOf(keys, c.Figures), quantileCell(c.Tasks.P95, c.Tasks.N), quantileCell(c.Calls.P99, c.Calls.N))
@@ -159,10 +169,6 @@ func (p *pictures) scenarioTable(s int) report.Table {
 		t.Rows = append(t.Rows, report.Row{Name: c.Policy, Cells: cells})
 	}
 	return t
-}
-
-func columnOf(m *Metric) report.Column {
-	return report.Column{Name: m.Name, Unit: m.Unit, Help: m.Help}
 }
 
 func cellsOf(keys []string, figures []Figure) []report.Cell {

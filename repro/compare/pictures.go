@@ -18,7 +18,7 @@ func (p *pictures) overallSection() report.Section {
 	for i := range p.r.Policies {
 		row := &p.r.Policies[i]
 		if i != p.w.base {
-			forest.Rows = append(forest.Rows, report.Difference{Name: row.Name, Value: 100 * (row.Ratio - 1), Lo: 100 * (row.RatioCI.Low - 1), Hi: 100 * (row.RatioCI.High - 1),
+			forest.Rows = append(forest.Rows, report.Difference{Name: row.Name, Value: row.Ratio - 1, Lo: row.RatioCI.Low - 1, Hi: row.RatioCI.High - 1,
 				N: p.r.N, Certain: row.RatioCI.Excludes(1) && row.PHolm < significant})
 		}
 		waste := row.Of(KeyWasted)

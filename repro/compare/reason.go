@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func reason(cell, other *Cell) string {
 	if by := gap(cell, other, KeyZombies); by >= 0.5 {
 		why = append(why, fmt.Sprintf("the servers go on with what was given up (%s more places for nobody)", oneDigit(by)))
 	}
-	if part := longestPart(cell, other); part != "" {
+	if part, share := longestPart(cell, other); part != "" && (len(why) == 0 || share >= partTold) {
 		why = append(why, part)
 	}
 	return strings.Join(why[:min(2, len(why))], ", and ")
@@ -63,8 +64,13 @@ func killer(cell *Cell) *KilledBy {
 	return &cell.KilledBy[i]
 }
 
-// longestPart names the part of a call's time that grew most, if that is a second at least.
-func longestPart(cell, other *Cell) string {
+// partTold is the share of a call's time by which a part of it must have grown to be told beside other
+// reasons.
+const partTold = 0.2
+
+// longestPart names the part of a call's time that grew most, if that is a second at least, and says by
+// what share of the whole it grew.
+func longestPart(cell, other *Cell) (text string, share float64) {
 	parts := []struct{ key, text string }{
 		{"call_slot_s", "a call waits %s longer for a slot"},
 		{"call_rate_s", "a call waits %s longer for the rate limit"},
@@ -75,18 +81,17 @@ func longestPart(cell, other *Cell) string {
 		{"call_backoff_s", "a call waits %s longer between attempts"},
 	}
 	most := slices.MaxFunc(parts, func(a, b struct{ key, text string }) int {
-		switch d := gap(cell, other, a.key) - gap(cell, other, b.key); {
-		case d < 0:
-			return -1
-		case d > 0:
-			return 1
-		}
-		return 0
+		return cmp.Compare(gap(cell, other, a.key), gap(cell, other, b.key))
 	})
-	if by := gap(cell, other, most.key); by >= 1 {
-		return fmt.Sprintf(most.text, Seconds(by))
+	whole := 0.0
+	for _, part := range parts {
+		whole += cell.Of(part.key).Mean
 	}
-	return ""
+	by := gap(cell, other, most.key)
+	if by < 1 || whole == 0 {
+		return "", 0
+	}
+	return fmt.Sprintf(most.text, Seconds(by)), by / whole
 }
 
 // changeOf says how a policy's time a task differs from the baseline's, with its interval.
