@@ -133,6 +133,9 @@ func TestDecide(t *testing.T) {
 		{"asked for the most", base, asked(120), 0, Decision{Again: true, Delay: seconds(120)}},
 		{"asked for more: clip", base, asked(600), 0, Decision{Again: true, Delay: seconds(120)}},
 		{"asked for more: own", with(func(p *Policy) { p.RetryAfterOver = RetryAfterOwn }), asked(600), 0, Decision{Again: true, Delay: seconds(1)}},
+		{"asked for more: own, which is even longer", with(func(p *Policy) {
+			p.RetryAfterOver, p.RetryAfterMax, p.BackoffBase, p.BackoffMax = RetryAfterOwn, seconds(5), seconds(20), seconds(20)
+		}), asked(10), 0, Decision{Again: true, Delay: seconds(10)}},
 		{"asked for more: stop", with(func(p *Policy) { p.RetryAfterOver = RetryAfterStop }), asked(600), 0, Decision{}},
 		{"asked, ignored", with(func(p *Policy) { p.RetryAfterMax = 0 }), asked(40), 0, Decision{Again: true, Delay: seconds(1)}},
 	} {

@@ -23,7 +23,7 @@ type RetryAfterOver string
 // What may be done then.
 const (
 	RetryAfterClip RetryAfterOver = "clip" // wait for RetryAfterMax
-	RetryAfterOwn  RetryAfterOver = "own"  // wait for the own backoff, as if nothing had been asked
+	RetryAfterOwn  RetryAfterOver = "own"  // wait for the own backoff, as if nothing had been asked, unless that is longer
 	RetryAfterStop RetryAfterOver = "stop" // make no further attempt
 )
 

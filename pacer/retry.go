@@ -97,7 +97,7 @@ func (p *Policy) delay(f *Failure, draw float64) (time.Duration, bool) {
 	switch {
 	case p.RetryAfterRule == RetryAfterWithin:
 		asked = min(max(asked, own), own+p.RetryAfterMax)
-	case asked <= p.RetryAfterMax:
+	case asked <= p.RetryAfterMax, p.RetryAfterOver == RetryAfterOwn && asked < own:
 	case p.RetryAfterOver == RetryAfterStop:
 		return 0, false
 	case p.RetryAfterOver == RetryAfterOwn:
