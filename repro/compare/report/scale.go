@@ -215,6 +215,11 @@ type extent struct {
 
 // add takes one number in.
 func (e *extent) add(v float64) {
+	// Steps between numbers as small as these are no numbers any more.
+	const nothing = 1e-250
+	if math.Abs(v) < nothing {
+		v = 0
+	}
 	switch {
 	case math.IsInf(v, 1):
 		e.never = true
