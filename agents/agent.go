@@ -37,16 +37,17 @@ type Agent struct {
 // job is what an agent keeps for the task in hand only. It is on the heap, since a parked agent's
 // stack should be small.
 type job struct {
-	task     Task
-	tools    []openai.Tool // offered
-	messages []openai.ChatCompletionMessage
-	expected int               // messages in the end, if each answer calls one tool
-	bytes    int               // of text in the messages
-	asked    []openai.ToolCall // by the latest answer
-	calls    int               // made for this task
-	article  string            // path of the task's own article
-	output   *sim.Pipe         // of the tools; nil: none of them has printed yet
-	unread   bool              // nobody reads it any more
+	task      Task
+	tools     []openai.Tool // offered
+	messages  []openai.ChatCompletionMessage
+	expected  int               // messages in the end, if each answer calls one tool
+	bytes     int               // of text in the messages
+	asked     []openai.ToolCall // by the latest answer
+	calls     int               // made for this task
+	stepsLeft int               // of the task, where that is drawn; else not above 0
+	article   string            // path of the task's own article
+	output    *sim.Pipe         // of the tools; nil: none of them has printed yet
+	unread    bool              // nobody reads it any more
 
 	think, toolTime, message sim.Stream // keyed by the task
 	draw                     sim.Stream // scratch: the sub-stream that is drawn from

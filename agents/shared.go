@@ -70,6 +70,9 @@ func (s *Shared) prompt(round int) string {
 	text, ok := s.prompts[round]
 	if !ok {
 		text = fmt.Sprintf("Round %d of %d.\n%s", round, s.rounds, s.steps)
+		if s.wf.TaskCalls.Mean() > 0 { // how many there are is the task's affair
+			text = fmt.Sprintf("Round %d.\n%s", round, s.steps)
+		}
 		s.prompts[round] = text
 	}
 	return text

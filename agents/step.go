@@ -14,9 +14,13 @@ var errNoChoice = errors.New("the answer has no choice")
 
 // playRounds works on a task that has no trace.
 func (a *Agent) playRounds(ctx context.Context) error {
-	a.job.expected = 1 + a.rounds()*(1+2*a.steps())
+	rounds := a.planRounds()
+	a.job.expected = 1 + rounds*(1+2*a.steps())
 	a.say(openai.ChatMessageRoleSystem, a.shared.system)
-	for round := 1; round <= a.rounds(); round++ {
+	for round := 1; round <= rounds; round++ {
+		if err := a.pause(ctx, round); err != nil {
+			return err
+		}
 		err := a.within(ctx, LimitRound, a.limits.Round, func(ctx context.Context) error { return a.playRound(ctx, round) })
 		if err != nil {
 			return err
@@ -25,12 +29,40 @@ func (a *Agent) playRounds(ctx context.Context) error {
 	return nil
 }
 
+// planRounds returns how many rounds the task has, and draws how many steps if the workflow wants that.
+func (a *Agent) planRounds() int {
+	if a.sub || a.wf.TaskCalls.Mean() == 0 {
+		return a.rounds()
+	}
+	draw := a.w.Stream(a.job.task.ID, purposeCalls)
+	n := min(max(a.wf.TaskCalls.Sample(&draw), 1), TaskCallsLimit)
+	a.job.stepsLeft = n
+	return (n + a.wf.Steps - 1) / a.wf.Steps
+}
+
+// pause waits before a round for whoever asks for it.
+func (a *Agent) pause(ctx context.Context, round int) error {
+	if round == 1 || a.sub {
+		return nil
+	}
+	draw := a.w.Stream(a.job.task.ID, purposePause).At(round)
+	d := a.wf.Pause.Sample(&draw)
+	if d == 0 {
+		return nil
+	}
+	a.enter(pacer.StageThink, "")
+	return a.w.Sleep(ctx, d)
+}
+
 // playRound plays one round: at most so many steps, until an answer asks for no tool.
 func (a *Agent) playRound(ctx context.Context, round int) error {
 	a.say(openai.ChatMessageRoleUser, a.prompt(round))
 	for step := 1; step <= a.steps(); step++ {
 		if err := a.step(ctx, round, step); err != nil {
 			return err
+		}
+		if a.job.stepsLeft--; a.job.stepsLeft == 0 {
+			return nil
 		}
 		if len(a.job.asked) == 0 {
 			return nil

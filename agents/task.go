@@ -28,6 +28,8 @@ const (
 	purposeTool    = "tool_time"
 	purposeMessage = "message_tokens"
 	purposeOutput  = "output_tokens"
+	purposePause   = "pause"
+	purposeCalls   = "task_calls"
 )
 
 // TraceTasks returns a task for each session of a trace, in the order of their arrival.

@@ -17,6 +17,7 @@ const (
 	MessageTokensLimit = 1 << 20 // of one message: 4 MiB of text
 	SubAgentsLimit     = 1_000
 	MaxTokensLimit     = 100_000_000
+	TaskCallsLimit     = 100_000
 	ToolOutputLimit    = 1 << 30 // bytes of one tool call
 )
 
@@ -42,6 +43,11 @@ func (wf *Workflow) Validate() error {
 	} {
 		if c.found < c.min || c.found > c.max {
 			return fmt.Errorf("%s: found %d, want %d to %d", c.field, c.found, c.min, c.max)
+		}
+	}
+	if wf.Profile != "" {
+		if _, err := Profile(wf.Profile); err != nil {
+			return err
 		}
 	}
 	if err := wf.validateTools(); err != nil {
@@ -81,6 +87,9 @@ func (wf *Workflow) validateTools() error {
 func (wf *Workflow) validateSizes() error {
 	if m := wf.MessageTokens.Mean(); m > MessageTokensLimit {
 		return fmt.Errorf("message_tokens: found a mean of %d, want at most %d", m, MessageTokensLimit)
+	}
+	if m := wf.TaskCalls.Mean(); m > TaskCallsLimit {
+		return fmt.Errorf("task_calls: found a mean of %d, want at most %d", m, TaskCallsLimit)
 	}
 	if m := wf.OutputTokens.Mean(); m < 1 || m > MessageTokensLimit {
 		return fmt.Errorf("output_tokens: found a mean of %d, want 1 to %d", m, MessageTokensLimit)

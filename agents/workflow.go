@@ -26,16 +26,24 @@ const EndingToolCall = "tool_call"
 // Workflow says what an agent does with a task: the block workflow of a scenario. The zero value is
 // not valid; start from [DefaultWorkflow]. Agents read it and never change it.
 type Workflow struct {
+	// Profile is the name of the workflow that this began as, if it had one; it changes nothing by itself.
+	// See [Profile].
+	Profile string `json:"profile,omitempty" yaml:"profile,omitempty"`
+
 	Rounds int `json:"rounds" yaml:"rounds"` // of a task
-	Steps  int `json:"steps" yaml:"steps"`   // of a round, at most: an answer without a tool call ends the round
+	// TaskCalls is how many steps a task has in all, in as many rounds as it takes: it replaces Rounds. The
+	// zero value is off.
+	TaskCalls workload.Tokens `json:"task_calls,omitzero" yaml:"task_calls,omitzero"`
+	Steps     int             `json:"steps" yaml:"steps"` // of a round, at most: an answer without a tool call ends the round
 	// StepTries is how many calls a step makes at most while none of the tool calls that are asked for can be
 	// made, because their arguments are cut off, say. 1: the model is told of the mistake, and the step counts.
 	StepTries int      `json:"step_tries" yaml:"step_tries"`
 	Tools     []string `json:"tools" yaml:"tools"`   // what the steps of a round call, in this order, from the start again after the last
 	Ending    string   `json:"ending" yaml:"ending"` // what every call ends in: "tool_call"
 
-	Think    workload.Duration `json:"think" yaml:"think"`         // before each call
-	ToolTime ToolTimes         `json:"tool_time" yaml:"tool_time"` // how long tools run
+	Think    workload.Duration `json:"think" yaml:"think"`                   // before each call
+	Pause    workload.Duration `json:"pause,omitzero" yaml:"pause,omitzero"` // before each round but the first: whoever asks takes his time
+	ToolTime ToolTimes         `json:"tool_time" yaml:"tool_time"`           // how long tools run
 
 	// ToolOutputBytes is how much a tool call prints besides its result, such as its log, into a pipe that
 	// the agent's tools share. It holds 64 KiB; the harness reads what is in it after each call.

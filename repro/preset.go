@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"example.com/wedge/agents"
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/pacer/preset"
 	"example.com/wedge/repro/serving"
@@ -28,6 +29,22 @@ func (s *Scenario) presetServers(text []byte) {
 	}
 	if cfg, err := serving.Preset(head.Servers.Preset); err == nil {
 		s.Servers = cfg
+	}
+}
+
+// presetWorkflow takes the workflow of the profile that a text names in workflow.profile, if it names a
+// known one, so that whatever else the text says of the workflow changes that.
+func (s *Scenario) presetWorkflow(text []byte) {
+	var head struct {
+		Workflow struct {
+			Profile string `yaml:"profile"`
+		} `yaml:"workflow"`
+	}
+	if yaml.Unmarshal(text, &head) != nil {
+		return
+	}
+	if wf, err := agents.Profile(head.Workflow.Profile); err == nil {
+		s.Workflow = wf
 	}
 }
 

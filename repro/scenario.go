@@ -122,6 +122,7 @@ func underlying(err error) string {
 func Parse(source string, text []byte) (*Scenario, error) {
 	s := Default()
 	s.presetServers(text)
+	s.presetWorkflow(text)
 	s.presetPolicy(text)
 	doc, err := decodeOnto(source, text, s)
 	if err != nil {
@@ -157,6 +158,8 @@ func (s *Scenario) Set(path, value string) error {
 	switch path {
 	case "servers.preset":
 		s.presetServers([]byte(nest(keys, value)))
+	case "workflow.profile":
+		s.presetWorkflow([]byte(nest(keys, value)))
 	case "policy", "policy.preset":
 		s.presetPolicy([]byte(nest(keys, value)))
 	}
