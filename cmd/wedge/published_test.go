@@ -76,7 +76,7 @@ func TestPublishedWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "testdata/published-wrong.txt", b.String())
-	if page := publishedPage([]*published.Report{&r}); page.Title != "1 of 2 rows are not within their tolerance" || page.Command != "wedge published n" {
+	if page := publishedPage([]*published.Report{&r}); page.Title != "1 of 2 rows are within their tolerance" || page.Command != "wedge published n" {
 		t.Errorf("%q, %q", page.Title, page.Command)
 	}
 }

@@ -75,7 +75,7 @@ func publishedPage(reports []*published.Report) report.Input {
 			verdict := report.Cell{Text: "right"}
 			if !row.Right {
 				wrong++
-				verdict = report.Cell{Text: "WRONG", Mark: report.Worse}
+				verdict = report.Cell{Text: "WRONG"}
 			}
 			t.Rows = append(t.Rows, report.Row{
 				Name: row.What, About: string(row.Grade) + "; tolerance: " + row.Tolerance,
@@ -98,7 +98,7 @@ func publishedPage(reports []*published.Report) report.Input {
 	}
 	in.Title = fmt.Sprintf("all %d rows are within their tolerance", rows)
 	if wrong > 0 {
-		in.Title = fmt.Sprintf("%d of %d rows are not within their tolerance", wrong, rows)
+		in.Title = fmt.Sprintf("%d of %d rows are within their tolerance", rows-wrong, rows)
 	}
 	return in
 }

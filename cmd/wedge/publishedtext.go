@@ -54,7 +54,7 @@ func printPublished(w io.Writer, r *published.Report) error {
 	}
 	verdict := p.green(fmt.Sprintf("all %d rows are within their tolerance", len(r.Rows)))
 	if wrong > 0 {
-		verdict = p.red(fmt.Sprintf("%d of %d rows are not within their tolerance", wrong, len(r.Rows)))
+		verdict = p.red(fmt.Sprintf("%d of %d rows are within their tolerance", len(r.Rows)-wrong, len(r.Rows)))
 	}
 	p.line("%s  %s", p.bold(r.Name), verdict)
 	p.b.WriteString(p.wrap("  ", r.About))

@@ -128,6 +128,9 @@ func (r *Result) Run(o Options) *Report {
 	}
 	p := &replay{Options: o, report: &Report{Schema: Schema, Name: r.Name, Source: r.Source, About: r.About, Seeds: o.Seeds, Right: true}}
 	r.play(p)
+	if o.Seeds < r.seeds {
+		p.note("With fewer than %d seeds, rows may miss their tolerance by chance.", r.seeds)
+	}
 	return p.report
 }
 

@@ -96,10 +96,10 @@ func (p *replay) panelRow(q *panel, ratio float64, healed int) {
 	if toy < 0 {
 		return
 	}
-	share := float64(healed) / float64(p.Seeds)
+	share, within := float64(healed)/float64(p.Seeds), healsWithin(float64(toy)/toyRuns, p.Seeds)
 	p.row(Row{
 		What: what, Grade: GradeToy, Expected: fmt.Sprintf("%d of 10 recover", toy), Here: fmt.Sprintf("%d of %d recover", healed, p.Seeds),
-		Tolerance: fmt.Sprintf("± %.0f points", 100*healsWithin), Right: math.Abs(share-float64(toy)/10) <= healsWithin,
+		Tolerance: fmt.Sprintf("± %.0f points", 100*within), Right: math.Abs(share-float64(toy)/toyRuns) <= within,
 	})
 }
 

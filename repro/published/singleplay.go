@@ -66,8 +66,17 @@ func healedOf(courses []course) int {
 const (
 	goodWithin     = 0.05
 	attemptsWithin = 0.05
-	healsWithin    = 0.3
 )
+
+// toyRuns is how many runs stand behind a share that the earlier toy model gave.
+const toyRuns = 10
+
+// healsWithin is how far apart the share of n runs that heal, and that of the toy model's runs, may be:
+// two and a half standard deviations of their difference.
+func healsWithin(share float64, n int) float64 {
+	p := min(max(share, .1), .9)
+	return 2.5 * math.Sqrt(p*(1-p)*(1./toyRuns+1/float64(n)))
+}
 
 // variant makes the row of a variant.
 func (p *replay) variant(v *variant, courses []course) {
@@ -87,7 +96,7 @@ func (p *replay) variant(v *variant, courses []course) {
 	n := len(courses)
 	if !math.IsNaN(v.heals) {
 		share := float64(len(recovered)) / float64(n)
-		say(fmt.Sprintf("%.0f %% heal", 100*v.heals), fmt.Sprintf("%d of %d heal", len(recovered), n), fmt.Sprintf("± %.0f points", 100*healsWithin), math.Abs(share-v.heals) <= healsWithin)
+		say(fmt.Sprintf("%.0f %% heal", 100*v.heals), fmt.Sprintf("%d of %d heal", len(recovered), n), fmt.Sprintf("± %.0f points", 100*healsWithin(v.heals, n)), math.Abs(share-v.heals) <= healsWithin(v.heals, n))
 	}
 	if !math.IsNaN(v.good) {
 		g, a := mean(good), mean(attempts)
