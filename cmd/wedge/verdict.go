@@ -189,9 +189,13 @@ func (p *page) holders(ev *harness.Evidence) {
 	}
 	p.section("Who holds, who waits")
 	for _, o := range rows {
-		p.line("  %s: %d of %d held, %d wait", p.bold(plainText(o.Name)), o.InUse, o.Capacity, len(o.Waiters))
+		of := fmt.Sprintf("%d of %d held", o.InUse, o.Capacity)
+		if o.InUse > o.Capacity { // a limit that moves does not take back what it gave
+			of = fmt.Sprintf("%d held with a limit of %d by now", o.InUse, o.Capacity)
+		}
+		p.line("  %s: %s, %d wait", p.bold(plainText(o.Name)), of, len(o.Waiters))
 		p.party(ev.At, "longest holder", oldest(o.Holders))
-		p.party(ev.At, "first in line", oldest(o.Waiters))
+		p.party(ev.At, "longest wait", oldest(o.Waiters))
 	}
 }
 

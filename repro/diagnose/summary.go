@@ -65,8 +65,11 @@ func (r *reading) whereText(rows []StageRow) string {
 // text says how many slots are held.
 func (p *pool) text() string {
 	text := upper(areOfAll(p.inUse, p.capacity, "slot")) + " held"
-	if p.capacity == 1 && p.inUse == 0 {
+	switch {
+	case p.capacity == 1 && p.inUse == 0:
 		text = "The only slot is free"
+	case p.inUse > p.capacity: // a limit that moves does not take back what it gave
+		text = fmt.Sprintf("%s held, more than the limit of %d that there is by now", upper(count(p.inUse, "slot")+verb(p.inUse, " is", " are")), p.capacity)
 	}
 	if p.waiting > 0 {
 		text += fmt.Sprintf(", and %d %s for one", p.waiting, verb(p.waiting, "waits", "wait"))
