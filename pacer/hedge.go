@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer/adaptive"
 )
 
@@ -107,4 +108,21 @@ func (h Hedge) minSamples() int {
 		return h.MinSamples
 	}
 	return min(samplesDefault, h.window())
+}
+
+// hedgeAfter returns how long an attempt that begins now waits for another one to join it.
+func (k *controls) hedgeAfter(now sim.Instant, h *Hedge) (time.Duration, bool) {
+	after := h.After
+	if k.hedge != nil {
+		after = k.hedge.Limit(now)
+	}
+	return after, after > 0
+}
+
+// mayHedge says whether another attempt may join those of a call, and pays for it.
+func (k *controls) mayHedge(now sim.Instant, h *Hedge, attempts int) (cost float64, ok bool) {
+	if h.Share > 0 && float64(k.hedges+1) > h.Share*float64(k.calls) {
+		return 0, false
+	}
+	return k.budget.MayHedge(now, attempts)
 }

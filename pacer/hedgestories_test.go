@@ -1,6 +1,17 @@
 package pacer_test
 
-import "time"
+import (
+	"context"
+	"fmt"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
 
 // slow has its first output after ten seconds.
 var slow = script{headers: 9 * s, chunks: []chunk{say(1*s, "slow"), say(1*s, "ly")}}
@@ -73,4 +84,77 @@ var hedgeStories = []story{
 		name:   "hedge: call_total ends both",
 		policy: "call_total: 6s\nhedge: {after: 4s, share: 1}", slots: 1, tie: true, scripts: map[string]script{"": {headers: 20 * s}},
 	},
+}
+
+// TestHedgedState looks at a call with two attempts under way: what it shows is the later one, and after
+// that has failed the earlier one again, with all that belongs to it.
+func TestHedgedState(t *testing.T) {
+	inBothWorlds(t, func(t *testing.T, w sim.World, ctx context.Context) {
+		policy := quick()
+		policy.Hedge = pacer.Hedge{After: 5 * s, Share: 1}
+		p, err := pacer.New(w, slots(1, pacer.HoldStream), policy, &backend{w: w, play: func(a *pacer.Attempt) script {
+			if a.Number == 2 {
+				return script{connect: 1 * s, headers: 3 * s, refuse: busy()}
+			}
+			return script{headers: 4 * s, chunks: []chunk{say(8*s, "x"), say(2*s, "y")}}
+		}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := w.Spawn(ctx, "agent", func(ctx context.Context) { _, _ = p.Chat(ctx, identity("agent", 1), request()) })
+		for _, want := range []string{
+			"4.5s: first_token of a1 since 4s, sent 0s, headers 4s, first 0s, 0 tokens, 0 beside, 0 behind, 0 hedges",
+			"5.5s: connect of a2 since 5s, sent 0s, headers 0s, first 0s, 0 tokens, 1 beside, 0 behind, 1 hedges",
+			"8.5s: headers of a2 since 6s, sent 6s, headers 0s, first 0s, 0 tokens, 1 beside, 0 behind, 1 hedges",
+			"9.5s: first_token of a1 since 9s, sent 0s, headers 4s, first 0s, 0 tokens, 0 beside, 1 behind, 0 hedges",
+			"13s: stream of a1 since 12s, sent 0s, headers 4s, first 12s, 1 tokens, 0 beside, 1 behind, 0 hedges",
+		} {
+			at, _, _ := strings.Cut(want, ":")
+			until, _ := time.ParseDuration(at)
+			_ = w.Sleep(ctx, until-w.Now().Sub(0))
+			hedges := 0
+			for _, process := range w.Processes() {
+				if process.Name == "hedge of agent-c001" {
+					hedges++
+				}
+			}
+			c := p.Calls()[0]
+			got := fmt.Sprintf("%v: %s of a%d since %v, sent %v, headers %v, first %v, %d tokens, %d beside, %d behind, %d hedges", until, c.Stage,
+				c.Attempt(), c.Since, c.Sent, c.Headers, c.FirstToken, c.Tokens, c.Beside, c.Behind, hedges)
+			if got != want || !c.HoldsSlot || c.AttemptID != fmt.Sprintf("agent-c001-a%d", c.Attempt()) {
+				t.Errorf("seed %d: got  %s %+v\nwant %s", seed, got, c, want)
+			}
+		}
+		_ = call.Wait(ctx)
+		settled(t, w, p)
+	})
+}
+
+// TestHedgeLabels says whose attempt a process plays that joined another one.
+func TestHedgeLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := sim.NewWall(sim.WallOptions{Seed: seed})
+		policy := quick()
+		policy.Hedge = pacer.Hedge{After: 5 * s, Share: 1}
+		err := w.Run(t.Context(), func(ctx context.Context) {
+			p, err := pacer.New(w, slots(1, pacer.HoldStream), policy, &backend{w: w, play: func(*pacer.Attempt) script { return slow }}, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := w.Spawn(ctx, "agent", func(ctx context.Context) { _, _ = p.Chat(ctx, identity("agent", 1), request()) })
+			_ = w.Sleep(ctx, 6*s)
+			const want = `labels: {"agent":"agent", "attempt":"agent-c001-a2", "call":"agent-c001", "stage":"headers", "task":"task"}`
+			var dump strings.Builder
+			if err := pprof.Lookup("goroutine").WriteTo(&dump, 1); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(dump.String(), want) {
+				t.Errorf("%s is missing from\n%s", want, &dump)
+			}
+			_ = call.Wait(ctx)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }

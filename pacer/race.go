@@ -3,7 +3,6 @@ package pacer
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -250,23 +249,6 @@ func (t *try) labels() []string {
 	}
 	s := &t.c.state
 	return []string{"agent", s.Agent, "task", s.Task, "call", s.ID, "attempt", id, "stage", t.phase.stage.String()}
-}
-
-// hedgeAfter returns how long an attempt that begins now waits for another one to join it.
-func (k *controls) hedgeAfter(now sim.Instant, h *Hedge) (time.Duration, bool) {
-	after := h.After
-	if k.hedge != nil {
-		after = k.hedge.Limit(now)
-	}
-	return after, after > 0
-}
-
-// mayHedge says whether another attempt may join those of a call, and pays for it.
-func (k *controls) mayHedge(now sim.Instant, h *Hedge, attempts int) (cost float64, ok bool) {
-	if h.Share > 0 && float64(k.hedges+1) > h.Share*float64(k.calls) {
-		return 0, false
-	}
-	return k.budget.MayHedge(now, attempts)
 }
 
 // rateFor says whether the rates allow another attempt at once, and takes its place in them. The
