@@ -178,6 +178,7 @@ func TestCompareBadInput(t *testing.T) {
 		{"healthy --tune-budget 9", "--tune: found --tune-seeds or --tune-budget without it"},
 		{"healthy --tune policy.idle=10s..60s --sweep policy.idle=1s,2s", "--tune: found it together with --sweep"},
 		{"healthy --set policy.idle=60s", "found a field of the policy, which is what is compared"},
+		{"healthy --set watchdog.give_up_after=10m", "found a field of the watchdog"},
 		{"healthy --set fleet.agents", "want path=value, such as fleet.agents=60"},
 		{"healthy --json --csv", "--csv: found it together with --json"},
 		{"healthy --workers -1", "--workers: found -1"},

@@ -120,6 +120,9 @@ func (f *compareFlags) addScenarios(p *compare.Plan, names []string) error {
 			if strings.HasPrefix(path, "policy.") {
 				return &repro.InputError{Source: "--set " + set, Msg: "found a field of the policy, which is what is compared: want it in --policy 'NAME: {…}', or --sweep"}
 			}
+			if strings.HasPrefix(path, "watchdog.") {
+				return &repro.InputError{Source: "--set " + set, Msg: "found a field of the watchdog, which compared runs do not have: they go on to the horizon"}
+			}
 			if err := s.Set(strings.TrimSpace(path), value); err != nil {
 				return err
 			}

@@ -173,6 +173,9 @@ func (p *Plan) Scenario(policy, scenario, seed int) (*repro.Scenario, error) {
 // of is a scenario under the policy. The two share what neither changes.
 func (v *Variant) of(s *repro.Scenario) (*repro.Scenario, error) {
 	run := *s
+	// All runs go on to the same horizon: a watchdog that gives up after ten minutes would favour those
+	// who lose patience before it does.
+	run.Watchdog.GiveUpAfter = 0
 	if !v.AsIs {
 		run.Policy = v.Policy
 	}

@@ -18,6 +18,9 @@ func reason(cell, other *Cell) string {
 	if n := cell.Failed - other.Failed; n > 0 {
 		why = append(why, instead(fmt.Sprintf("tasks fail in %d of %d runs", cell.Failed, cell.Completed.N), other.Failed))
 	}
+	if done := cell.Of(KeyCompletion).Mean; len(why) == 0 && gap(cell, other, KeyCompletion) < -fewerTold {
+		why = append(why, fmt.Sprintf("%s of the tasks are completed instead of %s", percent(done), percent(other.Of(KeyCompletion).Mean)))
+	}
 	if limit := killer(cell); limit != nil && gap(cell, other, KeyKilled) >= 1 {
 		why = append(why, fmt.Sprintf("the %s limit ends %s healthy attempts a run", limit.Limit, oneDigit(limit.HealthyPerRun)))
 	}
@@ -63,6 +66,9 @@ func killer(cell *Cell) *KilledBy {
 	}
 	return &cell.KilledBy[i]
 }
+
+// fewerTold is the share of the tasks that must be missing to be told as a reason.
+const fewerTold = 0.01
 
 // partTold is the share of a call's time by which a part of it must have grown to be told beside other
 // reasons.
