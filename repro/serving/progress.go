@@ -14,6 +14,9 @@ func (h *Handle) Progress() pacer.Progress {
 	if tokens, last := r.seen(); tokens > 0 {
 		p.Tokens, p.LastByte, p.LastEvent, p.LastToken = tokens, last, last, last
 		p.Events = 1 + tokens // the first has the role
+		if r.holdFrom == 0 && r.heldUntil == 0 { // else many come together
+			p.GapMax = r.gapSoFar()
+		}
 		if r.closed && !r.cut && r.inBand == nil {
 			p.Events += 2 // finish and usage
 		}

@@ -182,6 +182,7 @@ func (s *Stack) end(r *request, p phase, outcome Outcome) {
 		return
 	}
 	known := r == s.oldest || r.older != nil
+	r.gapMax = r.gapSoFar()
 	r.made, r.madeLast = r.madeSoFar()
 	if len(s.onEnd) > 0 {
 		s.tell(r, outcome)

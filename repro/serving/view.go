@@ -21,6 +21,7 @@ type view struct {
 	responseID string // of the engine
 	made       int    // when the router had done with it
 	madeLast   sim.Instant
+	gapMax     time.Duration // between tokens, when the router had done with it or the stop was reached
 
 	// What faults do to it.
 	heldUntil sim.Instant // nothing made before this instant is shown before it
@@ -115,6 +116,7 @@ func (a *attempt) reachStop() {
 	if r.stop.at == never || r.stop.reached {
 		return
 	}
+	r.gapMax = r.gapSoFar()
 	r.stop.reached, r.stop.reachedAt = true, s.now()
 	if r.stop.what == fault.Error {
 		a.ended, a.failure = true, stopFailure(r.stop.status)
@@ -128,6 +130,14 @@ func (r *request) madeSoFar() (tokens int, last sim.Instant) {
 		return r.a.decode.Made(r.s.now())
 	}
 	return r.made, r.madeLast
+}
+
+// gapSoFar returns the longest silence between two tokens that have been made, and will be shown, by now.
+func (r *request) gapSoFar() time.Duration {
+	if r.a == nil || r.stop.reached {
+		return r.gapMax
+	}
+	return r.a.decode.GapMax(r.s.now())
 }
 
 // seen returns how many tokens have reached the client by now, and when the last of them did.

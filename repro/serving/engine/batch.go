@@ -44,6 +44,8 @@ type batch struct {
 
 	firstNs, growthNs int64 // see above
 
+	gaps gaps
+
 	stops heap // legs, by their stop in steps
 }
 
@@ -65,13 +67,16 @@ func (b *batch) settle(now sim.Instant) {
 		b.anchor, b.pending = now, 0
 		return
 	}
+	b.noteStep()
 	n := b.stepsIn(now.Sub(b.anchor).Nanoseconds())
 	if n > 0 {
+		b.noteSteps(n)
+		b.fresh = 0
 		b.anchor = b.anchor.Add(b.span(n))
 		b.ended = b.anchor
 	}
 	b.steps += n
-	b.fresh, b.pending = 0, 0
+	b.pending = 0
 	if b.anchor < now {
 		b.begin(b.anchor, time.Duration(b.firstNs+n*b.growthNs))
 	}
@@ -83,12 +88,14 @@ func (b *batch) atBoundary(now sim.Instant) bool { return b.anchor <= now }
 
 // pause has the next step begin at an instant instead of now. The batch must be at a boundary.
 func (b *batch) pause(now, until sim.Instant) {
+	b.noteStep()
 	b.anchor, b.pending = max(now, until), 0
 }
 
 // stretch begins a step now that takes longer by d, and returns its end. The batch must be at a
 // boundary.
 func (b *batch) stretch(now sim.Instant, d time.Duration) sim.Instant {
+	b.noteStep()
 	b.begin(now, time.Duration(b.firstNs))
 	b.anchor = b.anchor.Add(d)
 	b.ended = b.anchor
@@ -102,7 +109,7 @@ func (b *batch) begin(at sim.Instant, takes time.Duration) {
 	b.anchor = at.Add(takes)
 	b.ended = b.anchor
 	b.steps++
-	b.fresh = 0
+	b.gaps.awaited, b.fresh = b.fresh > 0, 0
 }
 
 // cut ends the pause or step under way now.

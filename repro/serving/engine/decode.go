@@ -133,6 +133,9 @@ func (r *rank) join(l *Leg) {
 		}
 	}
 	if !l.hung && (first || l.computed == l.toCompute()) {
+		if !first {
+			l.gapMax = max(l.gapMax, r.e.now.Sub(l.madeAt))
+		}
 		l.made, l.madeAt, l.begun = l.made+1, r.e.now, true
 		r.counts.decodeTokens++
 	}
@@ -181,6 +184,7 @@ func (r *rank) enterBatch(l *Leg) {
 func (r *rank) leaveBatch(l *Leg) {
 	b := &r.batch
 	made, at := l.Made(r.e.now)
+	l.gapMax = l.GapMax(r.e.now)
 	b.settle(r.e.now)
 	if l.hung {
 		b.leaveHung(l.Job.PromptTokens)
@@ -192,6 +196,7 @@ func (r *rank) leaveBatch(l *Leg) {
 	l.made, l.madeAt = made, at
 	l.inBatch = false
 	l.unqueue()
+	b.gaps.trim(&r.running)
 	if l.left {
 		r.zombies--
 	}

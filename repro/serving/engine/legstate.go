@@ -49,12 +49,13 @@ type legState struct {
 	verdictFailure *Failure
 
 	inBatch   bool
-	begun     bool        // has had its first token
-	made      int         // tokens, without those since it has joined the batch
-	madeAt    sim.Instant // the last of them
-	startStep int64       // steps the batch had finished when it joined
-	stopAt    int         // tokens that it will have at its stop
-	factor    float64     // of the length of steps
+	begun     bool          // has had its first token
+	made      int           // tokens, without those since it has joined the batch
+	madeAt    sim.Instant   // the last of them
+	gapMax    time.Duration // the longest time between two of them: see GapMax
+	startStep int64         // steps the batch had finished when it joined
+	stopAt    int           // tokens that it will have at its stop
+	factor    float64       // of the length of steps
 }
 
 // enter moves l to a stage.
