@@ -109,12 +109,12 @@ func (p *replay) edges() {
 	}
 	courses := each(p, 2*len(cases), func(i int, seed uint64) course {
 		c := cases[i/2]
-		load := 300 / c.a * (1 - beside)
+		load, horizon := 300/c.a*(1-beside), 450*time.Second // the way back is long so near the edge
 		if i%2 == 1 {
-			load = 300 / c.a * (1 + beside)
+			load, horizon = 300/c.a*(1+beside), 200*time.Second
 		}
 		s := collapsed(load, c.resends, seed)
-		s.policy.RetryBudget, s.horizon = c.budget, 450*time.Second
+		s.policy.RetryBudget, s.horizon = c.budget, horizon
 		return s.run().course()
 	})
 	for i, c := range cases {

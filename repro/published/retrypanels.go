@@ -50,7 +50,7 @@ const (
 // station is the panel's, at a ratio of λ and μ.
 func (p *panel) station(ratio float64) station {
 	return station{
-		horizon: 150 * time.Second, callsPerSecond: panelRate * ratio * p.load, evenly: true, servicesPerSecond: panelRate,
+		horizon: 120 * time.Second, callsPerSecond: panelRate * ratio * p.load, evenly: true, servicesPerSecond: panelRate,
 		policy:  impatient(3*time.Second, 4),
 		trigger: trigger{at: 60 * time.Second, length: p.length, speed: p.cores / 2},
 	}

@@ -34,7 +34,6 @@ func database(callsPerSecond float64) station {
 // variant is a row: a station, and what is known of it.
 type variant struct {
 	name     string
-	grade    Grade
 	station  station
 	good     float64 // goodput a call long after the trigger; NaN: not known
 	attempts float64 // a call, then; NaN: not known

@@ -158,7 +158,8 @@ func outageFigure(p *replay) Figure {
 	}
 	healed := each(p, len(lengths), func(i int, seed uint64) bool {
 		s := database(280)
-		s.seed, s.trigger.length, s.horizon = seed, lengths[i], 150*time.Second
+		s.seed, s.horizon = seed, 90*time.Second
+		s.trigger.at, s.trigger.length = 30*time.Second, lengths[i]
 		return s.run().course().healed()
 	})
 	curve := Curve{Name: "heal", N: p.Seeds}
