@@ -79,6 +79,9 @@ func (a *attempt) fill(draw *sim.Stream) {
 		Room: room, Occasion: s.occasion(&r.Request, s.now()),
 	}
 	a.decodeJob.CachedTokens = min(int(s.cfg.Prefill.CacheHit*float64(r.Prompt.Prefix)), r.Prompt.Tokens-1)
+	if r.Remaining > 0 {
+		a.decodeJob.Deadline = r.arrived.Add(r.Remaining)
+	}
 	a.decodeJob.Occasion.Key = ids[:idSize]
 	a.decode.Job, a.decode.Owner = &a.decodeJob, a
 	a.answered = a.p == nil

@@ -51,7 +51,7 @@ func NewClient(s *Stack, cfg ClientConfig) *Client {
 // Open implements pacer.Backend.
 func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCompletionRequest) (pacer.Stream, error) {
 	q := NewRequest(a.ID, &req)
-	q.Stream, q.Agent = true, a.Of.Agent
+	q.Stream, q.Agent, q.Remaining = true, a.Of.Agent, a.Remaining
 	lease, conn, err := c.connect(ctx, a, &q)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -23,6 +24,9 @@ type Request struct {
 	// client asks for that with min_tokens or ignore_eos.
 	OutputTokensMin int
 	Agent           string // whose request it is, for faults that are about one agent; empty: not known
+	// Remaining is how much time the client has left for the answer when the request arrives. 0: it does
+	// not say.
+	Remaining time.Duration
 	// Header returns a header of the HTTP request, "" if it is absent. nil: there is none.
 	Header func(name string) string
 	// Stream asks for the answer piece by piece. Otherwise the headers come with the whole answer.

@@ -62,11 +62,32 @@ func (s *Stack) refusal(r *request) *Refusal {
 		e.RetryAfter = retryAfter(f.RetryAfter, s.now())
 		return e
 	}
+	if e := s.tooLate(r); e != nil {
+		return e
+	}
 	// A prompt needs room for one token of output. The engines' own check comes before their queues.
 	if limit := s.cfg.Model.ContextTokensMax - 1; r.Prompt.Tokens > limit {
 		return refusal(http.StatusBadRequest, fmt.Sprintf("Request %s exceeds the maximum number of tokens: %d > %d", r.ID, r.Prompt.Tokens, limit))
 	}
 	return nil
+}
+
+// tooLate refuses a request that cannot be answered in the time that its client has left, as far as the
+// queues of the engines tell.
+func (s *Stack) tooLate(r *request) *Refusal {
+	if !s.cfg.Router.HonourDeadline || r.Remaining <= 0 {
+		return nil
+	}
+	var least time.Duration
+	for i, w := range s.decodes.all {
+		if turn, serve := w.engine.Expect(); i == 0 || turn+serve < least {
+			least = turn + serve
+		}
+	}
+	if least <= r.Remaining {
+		return nil
+	}
+	return own(http.StatusGatewayTimeout, "deadline_exceeded", fmt.Sprintf("The answer is expected in %v, and the request has %v left.", least.Round(time.Millisecond), r.Remaining))
 }
 
 // retryAfter returns the value of the header: as the fault has it, or for one such as "date+30s" the

@@ -25,6 +25,11 @@ type RouterConfig struct {
 	// DropUpstream says when the router closes its calls after a client has left mid-stream.
 	DropUpstream Drop `yaml:"drop_upstream" json:"drop_upstream"`
 
+	// HonourDeadline refuses a request at once with 504 that says how much time its client has left, if
+	// that is less than an answer is expected to take: its wait by how the queues have moved, and the usual
+	// time from the first token on. No router does so today.
+	HonourDeadline bool `yaml:"honour_deadline,omitzero" json:"honour_deadline,omitzero"`
+
 	Retry   RetryConfig   `yaml:"retry" json:"retry"`
 	Breaker BreakerConfig `yaml:"breaker" json:"breaker"`
 	Health  HealthConfig  `yaml:"health" json:"health"`

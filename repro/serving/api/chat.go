@@ -54,6 +54,7 @@ func (x *exchange) question() (*question, *failure) {
 		return nil, f
 	}
 	q.Header = x.in.Header.Get
+	q.Remaining = remaining(x.in.Header)
 	if q.Agent = x.in.Header.Get("X-Wedge-Agent"); q.Agent == "" && x.idGiven {
 		q.Agent, _, _ = strings.Cut(x.id, "-c") // of an attempt's id such as agent-07-c012-a1
 	}

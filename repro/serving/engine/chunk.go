@@ -126,6 +126,7 @@ func (r *rank) startChunk() {
 
 // nextToCompute returns the head of the waiting queue, with memory, if there is room for it.
 func (r *rank) nextToCompute() *Leg {
+	r.dropDead(&r.waiting)
 	l := r.waiting.head
 	if l == nil || r.kv+l.Job.PromptTokens > r.capacity() {
 		return nil

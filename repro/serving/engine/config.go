@@ -126,6 +126,12 @@ type AbortConfig struct {
 	Poll   time.Duration `yaml:"poll" json:"poll_ns"`  // SGLANG_REQUEST_STATE_WAIT_TIMEOUT
 	Lag    time.Duration `yaml:"lag" json:"lag_ns"`    // of the abort after a stream's client has left
 
+	// DropDead has an engine look, when a request's turn has come for memory, for computation or for the
+	// running batch, whether its client is still there and will be at the end of an answer of usual length,
+	// if it has said for how long, and drop it if not. No engine does so today; it is the queue rule that
+	// heals a metastable overload.
+	DropDead bool `yaml:"drop_dead,omitzero" json:"drop_dead,omitzero"`
+
 	// Defects of earlier versions, each with the change that has repaired it in SGLang.
 	PinInflight     bool          `yaml:"pin_inflight" json:"pin_inflight"`           // an abort in the inflight queue never releases the entry (#24522)
 	PinReleaseAfter time.Duration `yaml:"pin_release_after" json:"pin_release_ns"`    // a watchdog releases it after all; 0: never

@@ -29,6 +29,8 @@ func everyFault() []fault.Fault {
 		{Where: fault.Decode, What: fault.IgnoreAbort},
 		{Where: fault.Decode, What: fault.Serialize, From: 5 * time.Second, To: 9 * time.Second},
 		{Where: fault.Decode, What: fault.StarveKV, KVTokens: 2000, From: 20 * time.Second, To: 60 * time.Second},
+		{Where: fault.Decode, What: fault.Throttle, Factor: 3, From: 10 * time.Second, To: 30 * time.Second},
+		{Where: fault.Prefill, What: fault.Throttle, Factor: 10, From: 15 * time.Second, To: 25 * time.Second},
 		{Where: fault.Metrics, What: fault.Freeze, From: 30 * time.Second},
 	}
 }
@@ -38,7 +40,7 @@ func script(draw *sim.Stream) (change func(c *engine.Config), faults []fault.Fau
 	for i, f := range everyFault() {
 		if draw.IntN(4) == 0 {
 			f.ID = fmt.Sprint("f", i)
-			if f.What != fault.Serialize && f.What != fault.StarveKV && f.What != fault.Freeze {
+			if f.What != fault.Serialize && f.What != fault.StarveKV && f.What != fault.Throttle && f.What != fault.Freeze {
 				f.Probability = 0.2
 			}
 			faults = append(faults, f)
@@ -66,6 +68,7 @@ func script(draw *sim.Stream) (change func(c *engine.Config), faults []fault.Fau
 			Poll:   time.Duration(draw.IntN(5)) * time.Second, Lag: time.Duration(draw.IntN(3)) * time.Second,
 			PinInflight: draw.IntN(4) == 0, PinReleaseAfter: time.Minute,
 			PromptToEnd: draw.IntN(4) == 0, ZombieDecode: draw.IntN(4) == 0, BootstrapDeaf: draw.IntN(4) == 0, PeerNotTold: draw.IntN(4) == 0,
+			DropDead: draw.IntN(3) == 0,
 		}
 	}, faults
 }
@@ -108,6 +111,10 @@ func conserve(t *testing.T, seed uint64, ends map[engine.Stage]int) (told string
 		p.until(time.Duration(p.Now()) + time.Duration(draw.IntN(3000))*time.Millisecond)
 		r := p.prepare(fmt.Sprint("r", i), 1+draw.IntN(2900), 1+draw.IntN(900))
 		r.job.Stream = draw.IntN(3) > 0
+		r.job.CachedTokens = draw.IntN(2) * draw.IntN(r.job.PromptTokens)
+		if draw.IntN(3) == 0 {
+			r.job.Deadline = p.Now().Add(time.Duration(draw.IntN(20)) * time.Second)
+		}
 		if len(p.Unified()) == 0 { // the workers as a router would, now and then with a mistake
 			r.legs[1].PeerAt = p.Prefills()[draw.IntN(len(p.Prefills()))]
 			r.legs[0].PeerAt = p.Decodes()[draw.IntN(len(p.Decodes()))]

@@ -19,6 +19,7 @@ func (r *rank) preallocate() {
 		return
 	}
 	c := &r.e.cfg.Decode
+	r.dropDead(&r.prealloc)
 	for l := r.prealloc.head; l != nil && !r.slotsFull(); l = r.prealloc.head {
 		if l.Job.PromptTokens+c.ReserveTokens > r.free()-r.kept(c.ReserveTokens) {
 			return
@@ -27,6 +28,7 @@ func (r *rank) preallocate() {
 		r.hold(l, l.Job.PromptTokens)
 		l.enter(StageTransfer, r.e.now)
 		r.sending.push(l)
+		r.dropDead(&r.prealloc)
 		if d := r.e.cfg.Transfer.WaitingTimeout; d > 0 {
 			r.e.schedule(r.e.now.Add(d), &l.due)
 		}
@@ -100,8 +102,10 @@ func (r *rank) lookAtTransfers() {
 // fillBatch moves legs into the running batch while there is room, and returns whether it has moved any.
 func (r *rank) fillBatch() (moved bool) {
 	limit := r.runningMax()
+	r.dropDead(&r.decodeWait)
 	for l := r.decodeWait.head; l != nil && r.batch.size < limit; l = r.decodeWait.head {
 		r.join(l)
+		r.dropDead(&r.decodeWait)
 		moved = true
 	}
 	return moved
@@ -127,6 +131,7 @@ func (r *rank) join(l *Leg) {
 	l.unqueue()
 	l.enter(StageDecode, r.e.now)
 	if first {
+		r.turns.took(l.arrived, r.e.now)
 		l.hung = l.fires(fault.Decode, fault.Hang) != nil
 		if f := l.fires(fault.Decode, fault.Slow); f != nil {
 			l.factor = f.Factor

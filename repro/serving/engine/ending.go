@@ -14,6 +14,9 @@ func (r *rank) end(l *Leg, stage Stage, f *Failure) {
 	l.due.remove()
 	l.lost.remove()
 	l.leave.remove()
+	if was == StageDecode && stage == StageDone {
+		r.turns.finished(l.Time(StageDecode))
+	}
 	l.enter(stage, r.e.now)
 	if f != nil {
 		l.failure = f

@@ -21,10 +21,11 @@ const (
 // Job is what is asked of the engines, the same for all legs of a request. Its owner fills it in, and
 // it must not change while a leg is at an engine.
 type Job struct {
-	PromptTokens int // at least 1
-	CachedTokens int // of the prompt, that need not be computed, fewer than all
-	OutputTokens int // that the model will make, at least 1; known here, not to an engine's admission
-	TokensMax    int // of output, that the client allows: what admission reckons with. 0: it does not say
+	PromptTokens int         // at least 1
+	CachedTokens int         // of the prompt, that need not be computed, fewer than all
+	Deadline     sim.Instant // from which on nobody needs the answer; 0: there is none
+	OutputTokens int         // that the model will make, at least 1; known here, not to an engine's admission
+	TokensMax    int         // of output, that the client allows: what admission reckons with. 0: it does not say
 	Stream       bool
 	Room         int64 // what ties a prefill and a decode leg together
 	// Occasion is the moment of the request at which a fault may fire, but for At and Worker, which the

@@ -50,6 +50,7 @@ type rank struct {
 	batchNode node
 	batchAt   sim.Instant // where it is on the agenda
 	slowed    int         // legs in the batch with a factor
+	turns     turns
 
 	counts counts
 	shown  shown

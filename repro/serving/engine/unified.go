@@ -47,6 +47,7 @@ func (r *rank) startBetweenSteps() {
 
 // nextAdmitted returns the head of the waiting queue, if there is room for it.
 func (r *rank) nextAdmitted() *Leg {
+	r.dropDead(&r.waiting)
 	c := &r.e.cfg.Decode
 	l := r.waiting.head
 	if l == nil || r.retracted.n > 0 || r.slotsFull() || r.inMemory() >= r.runningMax() {
