@@ -66,7 +66,7 @@ func traceLabProfile() Workflow {
 	wf := DefaultWorkflow()
 	wf.Rounds, wf.Steps = 3, 8
 	wf.Tools = []string{ToolReadMessage}
-	wf.Think = workload.Duration{}
+	wf.Think, wf.FreshMessages = workload.Duration{}, true
 	wf.ToolTime = ToolTimes{ReadMessage: workload.Must(workload.Mixture(
 		workload.Part[time.Duration]{Weight: 61, Dist: clampedSigma(150*time.Millisecond, 1.5, 10*time.Millisecond, time.Second)},
 		workload.Part[time.Duration]{Weight: 27, Dist: clampedSigma(3*time.Second, 0.7, time.Second, 10*time.Second)},
@@ -100,7 +100,7 @@ func sweProfile() Workflow {
 	wf.TaskCalls = workload.Must(workload.Must(workload.LogNormalSigma(43, 0.582)).Clamp(4, 400))
 	wf.Steps = 20
 	wf.Tools = []string{ToolReadMessage}
-	wf.Think = workload.Duration{}
+	wf.Think, wf.FreshMessages = workload.Duration{}, true
 	wf.ToolTime = ToolTimes{ReadMessage: clampedSigma(30*time.Millisecond, 3.584, time.Millisecond, 10*time.Minute)}
 	wf.SystemTokens = 24_000
 	wf.MessageTokens = workload.Must(workload.Must(workload.LogNormalSigma(273, 1.09)).Clamp(10, 30_000))

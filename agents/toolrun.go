@@ -197,7 +197,11 @@ func (a *Agent) readMessage(r *toolRun) {
 		return
 	}
 	// The size is that of the n-th message, however often it is read.
-	a.job.draw = a.job.message.At(*r.args.Message)
+	key := *r.args.Message
+	if a.wf.FreshMessages {
+		key = a.job.calls
+	}
+	a.job.draw = a.job.message.At(key)
 	r.result = a.shared.message(a.wf.MessageTokens.Sample(&a.job.draw))
 }
 

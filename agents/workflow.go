@@ -53,6 +53,10 @@ type Workflow struct {
 	Messages      int             `json:"messages" yaml:"messages"`             // in the long conversation of each task; read_message knows 0 to messages-1
 	MessageTokens workload.Tokens `json:"message_tokens" yaml:"message_tokens"` // what read_message returns, cut to a million
 
+	// FreshMessages draws the length of a message anew for each call that reads one, whatever its number, as
+	// if the tool were another one each time.
+	FreshMessages bool `json:"fresh_messages,omitzero" yaml:"fresh_messages,omitzero"`
+
 	// OutputTokens is how much the simulated model generates in a call, reasoning included.
 	OutputTokens workload.Tokens `json:"output_tokens" yaml:"output_tokens"`
 	// ReasoningShare is the part of the output, 0 to 1, that is reasoning, which does not stay in the

@@ -3,6 +3,7 @@ package repro
 import (
 	"embed"
 	"fmt"
+	"slices"
 )
 
 //go:embed scenarios/*.yaml
@@ -23,19 +24,21 @@ var catalogued = [...]string{
 // Names returns the names of the catalogue's scenarios.
 func Names() []string { return append([]string(nil), catalogued[:]...) }
 
-// Lookup returns a scenario of the catalogue. The error for an unknown name says which is nearest.
+// Lookup returns a scenario of the catalogue, or one of [Workloads]. The error for an unknown name says
+// which is nearest.
 func Lookup(name string) (*Scenario, error) {
-	for _, known := range catalogued {
-		if known == name {
-			return load(name)
-		}
+	switch {
+	case slices.Contains(catalogued[:], name):
+		return load(scenarioFiles, "scenarios/", name)
+	case slices.Contains(workloads[:], name):
+		return load(workloadFiles, "workloads/", name)
 	}
-	return nil, &InputError{Source: "repro", Msg: fmt.Sprintf("unknown scenario %q%s", name, suggest(name, catalogued[:]))}
+	return nil, &InputError{Source: "repro", Msg: fmt.Sprintf("unknown scenario %q%s", name, suggest(name, slices.Concat(catalogued[:], workloads[:])))}
 }
 
 // load reads a scenario that the program carries: an error is a mistake in its own text.
-func load(name string) (*Scenario, error) {
-	text, err := scenarioFiles.ReadFile("scenarios/" + name + ".yaml")
+func load(files embed.FS, folder, name string) (*Scenario, error) {
+	text, err := files.ReadFile(folder + name + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("repro: %w", err)
 	}
