@@ -3,6 +3,7 @@ package repro_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/metrics"
@@ -31,4 +32,25 @@ func BenchmarkMeasure(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkMeasureRatio runs the same by turns, so that whatever else the machine does weighs on all alike, and
+// reports how long a measured run takes, and one without a verdict, for each of what a plain one takes.
+func BenchmarkMeasureRatio(b *testing.B) {
+	s := lookup(b, "starvation")
+	modes := [...]repro.Options{{}, {Measure: &metrics.Options{}}, {NoVerdict: true, Measure: &metrics.Options{}}}
+	var best [len(modes)]time.Duration
+	for b.Loop() {
+		for i, o := range modes {
+			began := time.Now()
+			if _, err := repro.Run(context.Background(), s, o); err != nil {
+				b.Fatal(err)
+			}
+			if took := time.Since(began); best[i] == 0 || took < best[i] {
+				best[i] = took
+			}
+		}
+	}
+	b.ReportMetric(float64(best[1])/float64(best[0]), "measured/plain")
+	b.ReportMetric(float64(best[2])/float64(best[0]), "compared/plain")
 }
