@@ -142,6 +142,23 @@ func TestConservation(t *testing.T) {
 	}
 }
 
+// TestConservationUnderEveryBlock: and under every block of a policy and of the pacer.
+func TestConservationUnderEveryBlock(t *testing.T) {
+	for seed, sets := range [][]string{
+		{"policy.partial=continue", "policy.idle=20s", "policy.max_attempts=10"},
+		{"pacer.hold=agent", "policy.total=100s"}, {"pacer.hold=first_token", "policy.first_token=10s"},
+		{"policy.call_total=200s"}, {"policy.total=60s", "policy.task=600s", "policy.round=300s"},
+		{"policy.hedge.after=20s", "policy.hedge.share=0.5", "policy.idle=30s", "policy.max_attempts=6"},
+		{"pacer.limit={rule: gradient2}", "policy.total=120s"},
+		{"policy.breaker={rule: consecutive, failure_threshold: 2, delay: 1m}", "policy.total=30s", "policy.retry_shed=true", "policy.max_attempts=10"},
+		{"policy.adaptive=[{limit: idle, rule: rto, initial: 60s}]", "policy.max_attempts=6"},
+	} {
+		for _, name := range []string{"starvation", "silent-stream", "compound-pin-storm", "decode-memory", "connection-dead", "ignored-abort"} {
+			conserved(t, name+fmt.Sprint(sets), measured(t, name, append(sets, fmt.Sprintf("seed=%d", seed+1))...))
+		}
+	}
+}
+
 // TestHealthyHasNoHarm: nothing is wrong, so no policy with sensible limits kills anything.
 func TestHealthyHasNoHarm(t *testing.T) {
 	r := measured(t, "healthy", "policy.idle=60s", "policy.first_token=300s", "policy.total=600s")
