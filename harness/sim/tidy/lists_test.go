@@ -17,9 +17,9 @@ type place struct {
 var places = []place{
 	{dir: "cmd/wedge", real: "reads flags, writes to terminals, hears signals"},
 	{dir: "repro/compare", real: "runs many on all cores; reads and writes files"},
-	{dir: "repro/compare/report", real: "draws pages", only: []string{"repro/metrics", "repro/compare/stats"}},
+	{dir: "repro/compare/report", real: "draws pages", only: []string{"repro/compare/stats"}},
 	{dir: "repro/compare/stats", only: []string{}},
-	{dir: "repro/published", only: []string{"pacer", "pacer/admission", "pacer/queue", "repro/compare/report", "repro/compare/stats", "repro/serving", "repro/load", "harness/sim"}},
+	{dir: "repro/published", only: []string{"pacer", "pacer/admission", "pacer/queue", "repro/serving", "repro/load", "harness/sim"}},
 	{dir: "harness/embed/example", real: "a program that embeds the watchdog"},
 	{dir: "repro/guest", real: "runs a program and serves it over TCP"},
 	{dir: "repro/probe", real: "asks live servers over HTTP"},
