@@ -102,6 +102,8 @@ func (b *agentBook) StepDone(s *agents.State) {
 	}
 	if a := m.agent(s.Name); a != nil {
 		now := m.w.Now()
+		m.leave(a, now) // first, so that this is one with it
+		a.since = now
 		m.progressed(a, now, now)
 	}
 }

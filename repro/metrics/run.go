@@ -127,7 +127,8 @@ type Amplification struct {
 }
 
 // Stall is when nothing moved. Progress is an output token that reaches a client, an agent's step done,
-// or a tool at work (a tool that hangs at a latch or lock does not count as at work).
+// or a tool at work (a tool that hangs at a latch or lock for good does not count as at work). A stream counts
+// as going on from its first token to its last: a silence in between is not seen.
 type Stall struct {
 	// AllS is the time in which a task was open and no agent made progress for longer than
 	// Options.Silent: the part beyond that length is not taken off, so a silence of 70 s counts 70 s.
