@@ -35,6 +35,14 @@ func planOf(t testing.TB, policies, scenarios []string, seeds compare.Seeds) *co
 	return p
 }
 
+// skipShort leaves a test out with -short, as under the race detector, to which runs in virtual time have
+// little to show; those that say something of several at once stay.
+func skipShort(t *testing.T) {
+	if t.Helper(); testing.Short() {
+		t.Skip("many runs, and nothing that happens at once")
+	}
+}
+
 func execute(t testing.TB, p *compare.Plan, o compare.Options) *compare.Runs {
 	t.Helper()
 	runs, err := compare.Run(context.Background(), p, o)
@@ -103,6 +111,9 @@ func TestResumeAfterACut(t *testing.T) {
 			cuts = append(cuts, i-1, i, i+1, i+2, i+len(log)/11)
 		}
 	}
+	if testing.Short() {
+		cuts = cuts[:7]
+	}
 	for _, cut := range cuts {
 		if cut > len(log) {
 			continue
@@ -167,6 +178,7 @@ func TestInterruptKeepsWhatIsFinished(t *testing.T) {
 // TestPairingOfHarmlessVariants has two limits that never fire: with common random numbers every seed
 // gives the same under both, and much the same where a policy changes only little.
 func TestPairingOfHarmlessVariants(t *testing.T) {
+	skipShort(t)
 	p := planOf(t, []string{"none", "patient: {preset: none, idle: 1h}", "total: {preset: none, total: 3h, max_attempts: 5}"}, []string{"starvation", "slow-but-fine"}, compare.Seeds{From: 1, To: 12})
 	r := compare.Analyse(execute(t, p, compare.Options{}))
 	for _, s := range r.Scenarios {
@@ -188,6 +200,7 @@ func TestPairingOfHarmlessVariants(t *testing.T) {
 // TestWhatIsBest has policies of which the outcome is known: an idle limit cures silent-stream, and does
 // harm to long-reasoning if it is below its silence; a total limit below the service time stops all.
 func TestWhatIsBest(t *testing.T) {
+	skipShort(t)
 	p := planOf(t, []string{"none", "idle-60s", "idle-120s", "total-60s"}, []string{"silent-stream", "long-reasoning"}, compare.Seeds{From: 1, To: 6})
 	r := compare.Analyse(execute(t, p, compare.Options{}))
 	silent, reasoning := r.Scenarios[0].Cells, r.Scenarios[1].Cells

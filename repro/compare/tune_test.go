@@ -25,6 +25,7 @@ func tuned(t testing.TB) *compare.Plan {
 }
 
 func TestTune(t *testing.T) {
+	skipShort(t)
 	runs := execute(t, tuned(t), compare.Options{})
 	search := runs.Plan.Tuning
 	if names := []string{runs.Plan.Policies[0].Name, runs.Plan.Policies[1].Name, runs.Plan.Policies[2].Name, runs.Plan.Policies[3].Name}; !slices.Equal(names, []string{"idle-60s", "idle-60s-tuned", "none", "none-tuned"}) {
@@ -56,7 +57,11 @@ func TestTune(t *testing.T) {
 // TestTuneIsResumed cuts a search off in each of its stages and in the comparison that follows.
 func TestTuneIsResumed(t *testing.T) {
 	want := jsonOf(t, compare.Analyse(execute(t, tuned(t), compare.Options{})))
-	for _, after := range []int{3, 27, 35, 45, 60} {
+	cuts := []int{3, 27, 35, 45, 60}
+	if testing.Short() {
+		cuts = cuts[2:3]
+	}
+	for _, after := range cuts {
 		dir := filepath.Join(t.TempDir(), "tuned")
 		ctx, cancel := context.WithCancel(context.Background())
 		done := 0
@@ -81,6 +86,7 @@ func TestTuneIsResumed(t *testing.T) {
 }
 
 func TestTuneTwoKnobs(t *testing.T) {
+	skipShort(t)
 	p := planOf(t, []string{"idle-60s"}, []string{"silent-stream"}, compare.Seeds{From: 1, To: 2})
 	for _, text := range []string{"policy.idle=10s..300s", "pacer.slots=4..30"} {
 		knob, err := compare.ParseKnob(text)
@@ -105,6 +111,7 @@ func TestTuneTwoKnobs(t *testing.T) {
 
 // TestClearTakesOnlyItsOwn removes what a comparison leaves, and nothing else.
 func TestClearTakesOnlyItsOwn(t *testing.T) {
+	skipShort(t)
 	dir := t.TempDir()
 	runs := execute(t, tuned(t), compare.Options{Dir: dir})
 	if compare.Finished(dir) {
@@ -127,6 +134,7 @@ func TestClearTakesOnlyItsOwn(t *testing.T) {
 }
 
 func TestSweep(t *testing.T) {
+	skipShort(t)
 	p := planOf(t, []string{"none"}, []string{"silent-stream"}, compare.Seeds{From: 1, To: 2})
 	for _, text := range []string{"policy.idle=30s,60s", "fleet.agents=5,10", "faults.silence.to=21m,24m"} {
 		sweep, err := compare.ParseSweep(text)
