@@ -85,32 +85,43 @@ func scenarioOf(name string) (*repro.Scenario, error) {
 
 func printCatalogue(w io.Writer) error {
 	p := &page{style: styleOf(w)}
-	for _, control := range []bool{false, true} {
-		if control {
-			p.section("Controls, which must not be called a hang")
-		} else {
-			p.line("%s", p.bold("Hangs"))
-		}
-		for _, name := range repro.Names() {
-			s, err := repro.Lookup(name)
-			if err != nil {
-				return err
-			}
-			if s.Control() == control {
-				const column = 22
-				text := p.wrap(strings.Repeat(" ", column), firstSentence(s.About))
-				if head := "  " + name; len(head) < column {
-					text = fmt.Sprintf("%-*s", column, head) + strings.TrimLeft(text, " ")
-				} else {
-					text = head + "\n" + text
-				}
-				p.b.WriteString(text)
-			}
-		}
+	p.line("%s", p.bold("Hangs"))
+	if err := p.scenarios(repro.Names(), func(s *repro.Scenario) bool { return !s.Control() }); err != nil {
+		return err
+	}
+	p.section("Controls, which must not be called a hang")
+	if err := p.scenarios(repro.Names(), (*repro.Scenario).Control); err != nil {
+		return err
+	}
+	p.section("Workloads to compare policies on (wedge compare), with no verdict to expect")
+	if err := p.scenarios(repro.Workloads(), func(*repro.Scenario) bool { return true }); err != nil {
+		return err
 	}
 	p.line("\nwedge repro NAME runs one, wedge repro NAME --print shows its file, wedge repro FILE runs yours.")
 	_, err := io.WriteString(w, p.b.String())
 	return err
+}
+
+// scenarios lists those of the named scenarios that are wanted, each with what it is about.
+func (p *page) scenarios(names []string, wanted func(*repro.Scenario) bool) error {
+	for _, name := range names {
+		s, err := repro.Lookup(name)
+		if err != nil {
+			return err
+		}
+		if !wanted(s) {
+			continue
+		}
+		const column = 22
+		text := p.wrap(strings.Repeat(" ", column), firstSentence(s.About))
+		if head := "  " + name; len(head) < column {
+			text = fmt.Sprintf("%-*s", column, head) + strings.TrimLeft(text, " ")
+		} else {
+			text = head + "\n" + text
+		}
+		p.b.WriteString(text)
+	}
+	return nil
 }
 
 func firstSentence(text string) string {
