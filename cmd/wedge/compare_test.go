@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/wedge/repro/compare"
 )
@@ -49,6 +50,27 @@ func TestCompareDefaults(t *testing.T) {
 	}
 	if !strings.Contains(out, "Mind: 1 seed: intervals of fewer than 30 seeds are too narrow") {
 		t.Errorf("no warning of too few seeds:\n%s", out)
+	}
+}
+
+func TestCompareHelp(t *testing.T) {
+	path := here(t, "testdata/help-compare.txt")
+	out, errs, code := wedge(t, "compare", "--help")
+	if code != exitOK || errs != "" {
+		t.Fatal(code, errs)
+	}
+	golden(t, path, out)
+}
+
+func TestCompareProgress(t *testing.T) {
+	for want, p := range map[string]*compare.Progress{
+		"compare: starting": nil,
+		"compare: 1200 of 2400 runs, 50 %, about 4 s left (7 from before)": {Done: 1200, Runs: 2400, Kept: 7, Left: 4 * time.Second},
+		"search: 1 of 3 runs, 33 %, about 90 s left":                       {Stage: "search", Done: 1, Runs: 3, Left: 90 * time.Second},
+	} {
+		if got := compareProgress(p); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
@@ -147,6 +169,7 @@ func TestCompareBadInput(t *testing.T) {
 		{"healthy --policy typo.yaml", "typo.yaml:2:3: policy.idel: unknown field"},
 		{"healthy --policy limits.yaml", "limits.yaml: idle: found 1m0s, but total is 30s, so it never fires"},
 		{"healthy --policy x:{idle:60s,total:30s}", "idle: found 1m0s, but total is 30s, so it never fires"},
+		{"healthy --policy x:{total:60s,call_total:60s}", "total: found 1m0s, but call_total is 1m0s, so it never fires"},
 		{"healthy --policy x:{idle:60}", `policy.idle: found "60", want a duration with its unit`},
 		{"healthy --policy x:{idel:60s}", `policy.idel: unknown field, did you mean "idle"?`},
 		{"healthy --policy x:{set:[pacer.slots=-1]}", "slots: -1, want 0 (no limit)"},

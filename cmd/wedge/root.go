@@ -33,6 +33,7 @@ Of timeouts and retries:
 
   wedge policy list                   what clients, frameworks and proxies have when nobody changes it
   wedge policy explain openai-go-3    what that does to a call of minutes, instant by instant
+  wedge compare                       which of them to have: same agents, same servers, same random numbers
 
 Of a system that hangs now:
 

@@ -133,6 +133,9 @@ func (v *Variant) contradiction() error {
 		{"response_header", p.ResponseHeader, "total", p.Total},
 		{"first_token", p.FirstToken, "total", p.Total},
 		{"idle", p.Idle, "total", p.Total},
+		{"first_token", p.FirstToken, "call_total", p.CallTotal},
+		{"idle", p.Idle, "call_total", p.CallTotal},
+		{"total", p.Total, "call_total", p.CallTotal},
 	} {
 		if pair.limit > 0 && pair.until > 0 && pair.limit >= pair.until {
 			return fmt.Errorf("%s: found %v, but %s is %v, so it never fires: want less, or 0s", pair.inner, pair.limit, pair.outer, pair.until)
