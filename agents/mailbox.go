@@ -46,16 +46,23 @@ func (b *mailbox) waitsFor(names []string) []string {
 
 // take waits for a result and takes it out.
 func (b *mailbox) take(ctx context.Context) (result, error) {
-	b.w.Lock()
-	for b.store.Len() == 0 {
-		if err := b.bell.WaitLocked(ctx, b.w, b.name); err != nil {
-			b.w.Unlock()
-			return result{}, err
-		}
+	if err := b.wait(ctx); err != nil {
+		return result{}, err
 	}
-	b.w.Unlock()
 	r, _ := b.store.TryGet() // only the owner takes
 	return r, nil
+}
+
+// wait waits until the store has something.
+func (b *mailbox) wait(ctx context.Context) error {
+	b.w.Lock()
+	defer b.w.Unlock() // also when a virtual world that stops unwinds the process
+	for b.store.Len() == 0 {
+		if err := b.bell.WaitLocked(ctx, b.w, b.name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deliver puts a child's result into the mailbox of its parent and rings, unless a fault drops the result

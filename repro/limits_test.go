@@ -36,3 +36,24 @@ func TestTotalLimitMakesACascade(t *testing.T) {
 		}
 	}
 }
+
+// TestMailboxUnderHeldSlots: a run is taken down in order also where parents wait for their mailbox with
+// a slot that their agent keeps.
+func TestMailboxUnderHeldSlots(t *testing.T) {
+	for _, name := range []string{"lost-wakeup", "swallowed-error"} {
+		s, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Set("pacer.hold", "agent"); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(context.Background(), s, Options{})
+		if err != nil {
+			t.Fatalf("wedge repro %s --set pacer.hold=agent: %v", name, err)
+		}
+		if v := r.Verdict; v.Outcome != diagnose.Deadlocked || v.Cause != diagnose.CauseNestedSlot {
+			t.Errorf("wedge repro %s --set pacer.hold=agent: %s, cause %s", name, v.Outcome, v.Cause)
+		}
+	}
+}
