@@ -40,8 +40,8 @@ type Arrivals struct {
 // On says whether any tasks arrive.
 func (a *Arrivals) On() bool { return *a != Arrivals{} }
 
-// rate returns how many tasks arrive in a second; 0 for a trace.
-func (a *Arrivals) rate() float64 {
+// PerSecond returns how many tasks arrive in a second; 0 for a trace.
+func (a *Arrivals) PerSecond() float64 {
 	if a.Every > 0 {
 		return 1 / a.Every.Seconds()
 	}
@@ -81,7 +81,7 @@ func (a *Arrivals) validate() error {
 	case a.Tasks == 0 && a.To == 0:
 		return errors.New("tasks: found 0 while to is 0s, want one of them: nothing would end the arrivals")
 	}
-	if n := a.rate() * (a.To - a.From).Seconds(); a.Tasks == 0 && n > AgentsLimit/2 {
+	if n := a.PerSecond() * (a.To - a.From).Seconds(); a.Tasks == 0 && n > AgentsLimit/2 {
 		return fmt.Errorf("to: found %v, by which some %.0f tasks arrive, want at most %d", a.To, n, AgentsLimit/2)
 	}
 	return nil
@@ -148,7 +148,7 @@ func (c *Config) Schedule(seed uint64, spikes []Spike, recorded []time.Duration)
 // base returns when tasks arrive without spikes.
 func (a *Arrivals) base(seed uint64, recorded []time.Duration) []time.Duration {
 	if a.Process != Recorded {
-		return a.gaps(sim.NewStream(seed, "fleet", "arrivals"), a.rate(), a.From, a.To, a.Tasks)
+		return a.gaps(sim.NewStream(seed, "fleet", "arrivals"), a.PerSecond(), a.From, a.To, a.Tasks)
 	}
 	var at []time.Duration
 	for _, t := range recorded {
@@ -163,7 +163,7 @@ func (a *Arrivals) base(seed uint64, recorded []time.Duration) []time.Duration {
 func (a *Arrivals) more(seed uint64, s *Spike) []time.Duration {
 	var at []time.Duration
 	if s.Load > 1 {
-		at = a.gaps(sim.NewStream(seed, "fleet/spike", s.ID), a.rate()*(s.Load-1), s.From, s.To, 0)
+		at = a.gaps(sim.NewStream(seed, "fleet/spike", s.ID), a.PerSecond()*(s.Load-1), s.From, s.To, 0)
 	}
 	draw := sim.NewStream(seed, "fleet/spike/tasks", s.ID)
 	for range s.Tasks {

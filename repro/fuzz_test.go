@@ -17,6 +17,13 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	for _, name := range Workloads() {
+		text, err := workloadFiles.ReadFile("workloads/" + name + ".yaml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
 	f.Add([]byte("faults:\n  - &a {id: a, where: tool, what: hang}\n  - <<: *a\n    id: b\n"))
 	f.Add([]byte("name: !!binary aGVsbG8=\nseed: 0x10\nhorizon: .inf\n"))
 	f.Add([]byte("workflow: {tools: [read_message, , save], think: {mixture: [{weight: 1}]}}\n"))

@@ -72,28 +72,31 @@ func badID(id string) bool {
 	return slices.ContainsFunc([]rune(id), func(r rune) bool { return notInName(r) || r == '.' })
 }
 
-// validateTriggers checks the triggers with what they need of the scenario.
+// validateTriggers checks arrivals and triggers with what they need of the rest of the scenario.
 func (s *Scenario) validateTriggers() error {
-	tasks := s.Fleet.Agents
+	a := &s.Fleet.Arrivals
+	if a.To > s.Horizon {
+		return s.bad("fleet.arrivals", fmt.Errorf("to: found %v, want at most the horizon (%v)", a.To, s.Horizon))
+	}
+	tasks := float64(s.Fleet.Agents)
 	for i := range s.Triggers {
 		t := &s.Triggers[i]
 		block := fmt.Sprintf("triggers[%d]", i)
 		if err := t.validate(); err != nil {
 			return s.bad(block, err)
 		}
-		tasks += t.ExtraTasks
-		a := &s.Fleet.Arrivals
+		tasks += float64(t.ExtraTasks) + max(0, t.Load-1)*a.PerSecond()*(t.To-t.From).Seconds()
 		switch {
 		case slices.IndexFunc(s.Triggers, func(o Trigger) bool { return o.ID == t.ID }) != i:
 			return s.bad(block, fmt.Errorf("id: found %q twice, want ids that differ", t.ID))
-		case t.From >= s.Horizon:
-			return s.bad(block, fmt.Errorf("from: found %v, want less than the horizon (%v)", t.From, s.Horizon))
+		case t.To > s.Horizon:
+			return s.bad(block, fmt.Errorf("to: found %v, want at most the horizon (%v)", t.To, s.Horizon))
 		case t.Load != 0 && (!a.On() || a.Process == harness.Recorded):
 			return s.bad(block, fmt.Errorf("load: found %v without a rate of fleet.arrivals to multiply, want fleet.arrivals.rate_per_s, or extra_tasks in its place", t.Load))
 		case t.Worker != "" && !slices.Contains(s.Servers.WorkerNames(), t.Worker):
 			return s.bad(block, fmt.Errorf("worker: found %q, want one of %s", t.Worker, oneOf(s.Servers.WorkerNames())))
 		case tasks > harness.AgentsLimit:
-			return s.bad(block, fmt.Errorf("extra_tasks: found %d, with which there are more than %d tasks, want fewer", t.ExtraTasks, harness.AgentsLimit))
+			return s.bad(block, fmt.Errorf("to: found %v, by which some %.0f tasks have arrived, want at most %d", t.To, tasks, harness.AgentsLimit))
 		}
 	}
 	return nil

@@ -30,7 +30,9 @@ func TestBadLoad(t *testing.T) {
 		{"triggers:\n  - {id: x, from: 1m, to: 2m, load: 4}\n", "a.yaml:2:37: triggers[0].load: found 4 without a rate of fleet.arrivals to multiply, want fleet.arrivals.rate_per_s, or extra_tasks in its place"},
 		{arrivals + "triggers:\n  - {id: x, from: 1m, to: 2m, load: 0.5}\n", "a.yaml:3:37: triggers[0].load: found 0.5, want how many times as many tasks arrive, more than 1 and at most 1000"},
 		{arrivals + "triggers:\n  - {id: x, from: 1m, to: 2m, load: 4}\n  - {id: x, from: 3m, to: 4m, load: 4}\n", `a.yaml:4:10: triggers[1].id: found "x" twice, want ids that differ`},
-		{"horizon: 1h\ntriggers:\n  - {id: x, from: 2h, to: 3h, extra_tasks: 4}\n", "a.yaml:3:19: triggers[0].from: found 2h0m0s, want less than the horizon (1h0m0s)"},
+		{"horizon: 1h\ntriggers:\n  - {id: x, from: 2h, to: 3h, extra_tasks: 4}\n", "a.yaml:3:27: triggers[0].to: found 3h0m0s, want at most the horizon (1h0m0s)"},
+		{"horizon: 1h\nfleet: {arrivals: {every: 1s, to: 2h}}\n", "a.yaml:2:35: fleet.arrivals.to: found 2h0m0s, want at most the horizon (1h0m0s)"},
+		{"fleet: {arrivals: {rate_per_s: 1000, tasks: 5}}\ntriggers:\n  - {id: x, from: 1m, to: 11m, load: 5}\n", "a.yaml:3:27: triggers[0].to: found 11m0s, by which some 2400030 tasks have arrived, want at most 1000000"},
 		{"triggers:\n  - {id: x, from: 1m, to: 2m, extra_tasks: 2000000}\n", "a.yaml:2:44: triggers[0].extra_tasks: found 2000000, want 0 to 1000000"},
 		{"servers:\n  prefill: {cache_hit: 2}\n", "a.yaml:2:24: servers.prefill.cache_hit: 2, want a number from 0 to 1"},
 		{"servers:\n  abort: {drop_dead: maybe}\n", `a.yaml:2:22: servers.abort.drop_dead: found "maybe", want true or false`},
@@ -109,5 +111,35 @@ func TestProfileInFile(t *testing.T) {
 	}
 	if err := s.Set("workflow.profile", "swe"); err != nil || s.Validate() != nil || s.Workflow.TaskCalls.Mean() < 40 {
 		t.Errorf("set: %v, %+v", err, s.Workflow)
+	}
+}
+
+// TestPrintedLoad checks how arrivals, triggers and a profile are printed, and that what is off is not.
+func TestPrintedLoad(t *testing.T) {
+	s, err := Lookup("load-spike")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := s.YAML()
+	for _, want := range []string{
+		"fleet:\n  agents: 0\n  workers: 0\n  start_spread: 0s\n  arrivals:\n    rate_per_s: 0.2\n    to: 1h20m0s\n",
+		"triggers:\n  - id: rush\n    from: 20m0s\n    to: 21m0s\n    load: 15.0\n",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("it lacks\n%s\nin\n%s", want, text)
+		}
+	}
+	for _, off := range []string{"profile", "task_calls", "pause", "fresh_messages", "cache_hit", "drop_dead", "honour_deadline"} {
+		if strings.Contains(string(text), off+":") {
+			t.Errorf("it has %s, which is off", off)
+		}
+	}
+	if s, err = Lookup("swe-slow"); err != nil {
+		t.Fatal(err)
+	}
+	text, _ = s.YAML()
+	const want = "workflow:\n  profile: swe\n  rounds: 5\n  task_calls: {lognormal: {median: 43, sigma: 0.582}, min: 4, max: 400}\n"
+	if !strings.Contains(string(text), want) {
+		t.Errorf("it lacks\n%s\nin\n%s", want, text)
 	}
 }

@@ -96,3 +96,7 @@ func logNormalMean(median, sigma, lo, hi float64) float64 {
 func phi(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
 func clampTo(x, lo, hi float64) float64 { return min(max(x, lo), hi) }
+
+// IsZero says whether d is the zero value, the constant 0, so that a field with omitzero is left out then
+// only.
+func (d Dist[T]) IsZero() bool { return d.kind == constant && d.a == 0 }
