@@ -221,12 +221,14 @@ func metricsOf(keys []string) []Metric {
 	return found
 }
 
-// again runs one run once more, with values over time.
+// again runs one run once more, with values over time. It ends where the scenario's own watchdog gives
+// up: hours in which nothing happens would leave no room for what did.
 func (p *pictures) again(ctx context.Context, policy, scenario int) (*metrics.Run, *repro.Scenario, error) {
 	s, err := p.runs.Plan.Scenario(policy, scenario, 0)
 	if err != nil {
 		return nil, nil, err
 	}
+	s.Watchdog = p.runs.Plan.Scenarios[scenario].Watchdog
 	r, err := repro.Run(ctx, s, repro.Options{Measure: &metrics.Options{Series: true}, NoVerdict: true})
 	if err != nil {
 		return nil, nil, err
