@@ -20,7 +20,10 @@ type explanation struct {
 	Off        []string     `json:"off"` // fields that are off
 	Set        []string     `json:"set"` // settings of the pacer
 	Policy     pacer.Policy `json:"policy"`
-	Plays      []play       `json:"plays"`
+	// Against is how it does in whole fleets, held against none; null for none, and for files that are no
+	// preset.
+	Against *against `json:"against_none"`
+	Plays   []play   `json:"plays"`
 }
 
 // playLength is how long a play is watched.
@@ -32,6 +35,9 @@ func explain(p *preset.Preset) (explanation, error) {
 	x.Parameters, x.Off = parameters(p)
 	var err error
 	if x.policyLine, err = policyLineOf(p); err != nil {
+		return explanation{}, err
+	}
+	if x.Against, err = againstNone(p); err != nil {
 		return explanation{}, err
 	}
 	for _, s := range scenes() {
@@ -53,6 +59,7 @@ func printExplanation(w io.Writer, x *explanation) error {
 	}
 	p.text("Source", x.Source)
 	p.text("The trap", x.Trap)
+	p.against(x)
 	p.section("Parameters")
 	p.parameters(x)
 	p.section("A call against servers that go silent in every attempt, at the worst place")
@@ -65,7 +72,8 @@ func printExplanation(w io.Writer, x *explanation) error {
 		p.play(&x.Plays[i])
 	}
 	p.line("")
-	p.line("%s", p.dim("Waits are drawn with seed 1. --set policy.preset=NAME tries a policy in a scenario."))
+	p.line("%s", p.dim("Waits are drawn with seed 1. --set policy.preset=NAME tries a policy in a scenario,"))
+	p.line("%s", p.dim("wedge compare SCENARIO --policy none --policy NAME holds it against none there."))
 	_, err := io.WriteString(w, p.b.String())
 	return err
 }
