@@ -64,7 +64,8 @@ func newPolicyExplain() *cobra.Command {
 		Short: "Say what a policy does, where it is from, and what becomes of a call under it",
 		Long: `explain shows the rule of a policy, its parameters, its source and the trap in it, and plays single calls under it, in
 virtual time, against servers that do the same to every attempt: one with an answer that takes 264 s, one that goes silent, one that
-refuses. What ends in .yaml or .yml, or has a slash in it, is a policy file of your own; --print shows what one looks like.`,
+refuses. Of a preset it also says in which scenarios it was found to be worse than none, by how much and why, and in which better.
+What ends in .yaml or .yml, or has a slash in it, is a policy file of your own; --print shows what one looks like.`,
 		Example: `  wedge policy explain openai-go-3
   wedge policy explain langchain-async --json
   wedge policy explain idle-60s --print > my-policy.yaml`,
