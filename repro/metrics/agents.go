@@ -67,6 +67,7 @@ func (m *Meter) taskStarted(now sim.Instant) {
 	}
 	t.started++
 	t.open++
+	t.lastStart = now
 }
 
 func (b *agentBook) StageChanged(s *agents.State) {

@@ -60,7 +60,7 @@ type Meter struct {
 type tasks struct {
 	started, completed, failed, open int
 	tokens                           int         // useful ones of completed tasks
-	lastEnd                          sim.Instant // of a task
+	lastStart, lastEnd               sim.Instant // of a task
 	idleSince                        sim.Instant // since when no task is open
 }
 

@@ -256,9 +256,9 @@ func TestRecovery(t *testing.T) {
 		finish bool // the task is done at 2000
 		want   metrics.Recovery
 	}{
-		{"at once", func(p *play) { steady(p, 200, 2000, 18000) }, false, metrics.Recovery{Recovered: true}},
-		{"after 100 s", func(p *play) { steady(p, 300, 2000, 17000) }, false, metrics.Recovery{Recovered: true, RecoveredAfterS: 70}}, // 90 % of 300 s
-		{"to three quarters", func(p *play) { steady(p, 300, 2000, 12750) }, false, metrics.Recovery{Never: true}},
+		{"at once", func(p *play) { steady(p, 200, 2000, 18000) }, false, metrics.Recovery{Recovered: true, LatePerS: 10}},
+		{"after 100 s", func(p *play) { steady(p, 300, 2000, 17000) }, false, metrics.Recovery{Recovered: true, RecoveredAfterS: 70, LatePerS: 10}}, // 90 % of 300 s
+		{"to three quarters", func(p *play) { steady(p, 300, 2000, 12750) }, false, metrics.Recovery{Never: true, LatePerS: 7.5}},
 		{"not at all", func(p *play) { p.at(2000) }, false, metrics.Recovery{Never: true}},
 		{"by being done", func(p *play) { p.at(2000) }, true, metrics.Recovery{Recovered: true, RecoveredAfterS: 1800}},
 	} {
@@ -272,7 +272,7 @@ func TestRecovery(t *testing.T) {
 			}
 		})
 		row.want.HasTrigger, row.want.TriggerFromS, row.want.TriggerEndS, row.want.BeforePerS = true, 100, 200, 10
-		if got := r.Recovery; got.Recovered != row.want.Recovered || got.Never != row.want.Never || !near(got.BeforePerS, 10) ||
+		if got := r.Recovery; got.Recovered != row.want.Recovered || got.Never != row.want.Never || !near(got.BeforePerS, 10) || !near(got.LatePerS, row.want.LatePerS) ||
 			got.RecoveredAfterS-row.want.RecoveredAfterS > 1 || row.want.RecoveredAfterS-got.RecoveredAfterS > 1 {
 			t.Errorf("%s: %+v, want %+v", row.name, got, row.want)
 		}

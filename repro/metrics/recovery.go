@@ -31,6 +31,7 @@ func (m *Meter) recovery(r *Run, now sim.Instant) Recovery {
 	if v.BeforePerS == 0 {
 		return v
 	}
+	v.LatePerS = m.late(made, to, end)
 	for at := to; at < end; at = at.Add(recoveryStep) {
 		until := min(end, at.Add(m.o.Hold))
 		if until.Sub(at) < m.o.Hold && (r.Outcome == Never || until.Sub(at) < m.o.Window) {
@@ -47,6 +48,18 @@ func (m *Meter) recovery(r *Run, now sim.Instant) Recovery {
 	}
 	v.Never = true
 	return v
+}
+
+// late is the goodput in the second half of the time after the trigger in which load comes.
+func (m *Meter) late(made *curve, to, end sim.Instant) float64 {
+	if last := m.tasks.lastStart; last > to {
+		end = min(end, last)
+	}
+	if end <= to {
+		return 0
+	}
+	from := to.Add(end.Sub(to) / 2)
+	return over(made.until(end)-made.until(from), end.Sub(from).Seconds())
 }
 
 // trigger returns the start of the first trigger and the end of the last, or sim.Never if there is none

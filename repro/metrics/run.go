@@ -169,6 +169,10 @@ type Recovery struct {
 	TriggerEndS  float64 `json:"trigger_end_s,omitempty"`
 	// BeforePerS is the mean goodput before the first trigger, in useful tokens a second.
 	BeforePerS float64 `json:"before_per_s,omitempty"`
+	// LatePerS is the mean goodput long after the trigger: over the second half of the time from its end until the
+	// last task began, or until the run ended if none began after it. Where load keeps coming it tells which of the
+	// two states, the good or the bad one, the fleet is in.
+	LatePerS float64 `json:"late_per_s,omitempty"`
 	// Recovered says that goodput came back to 90 % of that, over a whole Options.Hold; or that all tasks
 	// were completed, since then there was nothing left to do.
 	Recovered bool `json:"recovered"`

@@ -8,7 +8,7 @@ type Input struct {
 	Advice   []string  // the answer in words, a paragraph each: which policy, how much better, at what cost, where it loses
 	Warnings []string  // what makes the answer doubtful: few seeds, broken pairing, unfinished runs
 	Facts    []Fact    // how it was measured: seeds, horizon, pairing correlation, versions
-	Tables   []Table   // the numbers; the first is the one to read, the others are folded
+	Tables   []Table   // the numbers; the first is the one to read, any others are folded
 	Sections []Section // the pictures
 	Command  string    // command line that makes this page again; empty: not shown
 }
@@ -21,8 +21,11 @@ type Section struct {
 	Title string
 	Text  []string
 	Plots []Plot
-	// Tables stand under the pictures, folded.
+	// Tables stand under the pictures, folded; in a section that is folded itself, above them.
 	Tables []Table
+	// Folded shows the title only, with Gist after it, until the reader opens the section.
+	Folded bool
+	Gist   string // a few words on what is in it
 }
 
 // Table holds numbers with their intervals, a row for each policy.

@@ -44,7 +44,10 @@ func (in LoadInput) frame() Frame { return in.Frame }
 func (in LoadInput) broad() bool  { return false }
 
 func (in LoadInput) svg(f Frame) ([]byte, error) {
-	s := sheet{x: Axis{Label: "offered load", Unit: in.Unit}, y: Axis{Label: "goodput", Unit: in.Unit}, arrows: true, diagonal: true}
+	s := sheet{x: in.X, y: in.Y}
+	if in.X == (Axis{}) && in.Y == (Axis{}) {
+		s = sheet{x: Axis{Label: "offered load", Unit: in.Unit}, y: Axis{Label: "goodput", Unit: in.Unit}, arrows: true, diagonal: true}
+	}
 	falls := false
 	var names []string
 	for i, r := range in.Ramps {
@@ -63,9 +66,12 @@ func (in LoadInput) svg(f Frame) ([]byte, error) {
 		k.look.dashes = nil // here a dash says which way the load goes
 		s.keys = append(s.keys, k)
 	}
-	s.keys = append(s.keys, key{name: "all that is offered", look: look{ink: inkLine, width: 1}})
+	if s.diagonal {
+		s.keys = append(s.keys, key{name: "all that is offered", look: look{ink: inkLine, width: 1}})
+	}
 	if falls {
-		s.keys = append(s.keys, key{name: "load rising", look: look{ink: inkText, width: 1.5}}, key{name: "load falling", look: look{ink: inkText, width: 1.5, dashes: []vg.Length{4, 3}}})
+		s.keys = append(s.keys, key{name: or(in.UpName, "load rising"), look: look{ink: inkText, width: 1.5}},
+			key{name: or(in.DownName, "load falling"), look: look{ink: inkText, width: 1.5, dashes: []vg.Length{4, 3}}})
 	}
 	if in.Capacity > 0 && finite(in.Capacity) {
 		s.references = append(s.references, Reference{Name: "capacity " + number(in.Capacity, in.Unit), At: in.Capacity})

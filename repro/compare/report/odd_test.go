@@ -150,8 +150,9 @@ func oddPlots(data []byte, name string, log bool) []Plot {
 	return []Plot{
 		LinesInput{f, x, y, curves, refs, shades, log, !log},
 		SweepInput{f, x, y, curves, n.next()},
-		LoadInput{f, name, n.next(), []Ramp{{name, n.points(), n.points(), n.small()}}},
-		TimelineInput{f, n.next(), n.next(), []Panel{{name, name, []Track{{name, n.singles()}, {name, n.singles()}}}, {}}, shades},
+		LoadInput{Frame: f, Unit: name, Capacity: n.next(), Ramps: []Ramp{{name, n.points(), n.points(), n.small()}}},
+		LoadInput{Frame: f, X: x, Y: y, UpName: name, Ramps: []Ramp{{name, n.points(), n.points(), n.small()}}},
+		TimelineInput{f, n.next(), n.next(), []Panel{{name, name, []Track{{name, n.singles()}, {name, n.singles()}}}, {}}, shades, refs},
 		SlotsInput{f, n.next(), n.next(), n.singles(), n.singles(), n.singles(), n.singles(), n.next(), shades},
 		g, fo, pa, h,
 		CCDFInput{f, name, []Sample{{name, n.list(), n.list()}, {name, nil, n.list()}, {}}},

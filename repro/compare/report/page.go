@@ -81,7 +81,7 @@ func figure(p Plot, broad bool) (pair picturePair, err error) {
 		if err != nil {
 			return picturePair{}, err
 		}
-		*half.to = template.HTML(withoutStyle(svg))
+		*half.to = template.HTML(shortPaths(withoutStyle(svg)))
 	}
 	return pair, nil
 }

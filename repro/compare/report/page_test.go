@@ -100,6 +100,43 @@ func TestPageOrderAndIndependence(t *testing.T) {
 	}
 }
 
+// A folded section says what is in it, and has its table before its pictures.
+func TestFoldedSection(t *testing.T) {
+	in := samplePage()
+	in.Sections = []Section{{Title: "silent-stream", Gist: "idle-60s 31 % less", Folded: true, Text: []string{"A <stream> goes quiet."}, Plots: []Plot{sampleForest()}, Tables: in.Tables}}
+	in.Tables = nil
+	s := string(page(t, in))
+	at := -1
+	for _, words := range []string{`<summary>silent-stream<span class="gist">idle-60s 31 % less</span></summary>`, "A &lt;stream&gt; goes quiet", "<table", "<figure", "</details>"} {
+		i := strings.Index(s, words)
+		if i < at || i < 0 {
+			t.Errorf("%q is not where it belongs", words)
+		}
+		at = i
+	}
+	if n := strings.Count(s, "<details"); n != 1 {
+		t.Errorf("%d folds, want 1", n)
+	}
+}
+
+// The loop of two starts has axes of its own, and no line for what is offered.
+func TestLoadOfTwoStarts(t *testing.T) {
+	in := LoadInput{X: Axis{Label: "tasks", Unit: "1/s"}, Y: Axis{Label: "goodput", Unit: "tok/s"}, UpName: "after load=1.5", DownName: "after load=15",
+		Ramps: []Ramp{{Name: "as-is", Up: []Point{{X: 1, Y: 100}, {X: 2, Y: 200}}, Down: []Point{{X: 1, Y: 100}, {X: 2, Y: 1}}}}}
+	svg, err := Load(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"tasks (1/s)", "goodput (tok/s)", "after load=1.5", "after load=15"} {
+		if !strings.Contains(string(svg), words) {
+			t.Errorf("%q is missing", words)
+		}
+	}
+	if strings.Contains(string(svg), "all that is offered") {
+		t.Error("there is a line of what is offered, in another unit")
+	}
+}
+
 func TestEmptyPage(t *testing.T) {
 	s := string(page(t, Input{}))
 	if !strings.Contains(s, "Comparison of timeout policies") || strings.Contains(s, "<table") {

@@ -61,12 +61,16 @@ type SweepInput struct {
 	ShippedX float64
 }
 
-// LoadInput shows goodput against offered load: where it collapses when load rises, where it heals when load falls.
+// LoadInput shows goodput against offered load: where it collapses when load rises, where it heals when load falls; or how it
+// is after two starts, a good one and a bad one, which is the same loop.
 type LoadInput struct {
 	Frame    Frame
 	Unit     string  // of both axes, "calls/s"
-	Capacity float64 // what the servers can do, in Unit; 0: not drawn
+	X, Y     Axis    // instead of Unit, where the two differ; the zero Axis: none is given
+	Capacity float64 // what the servers can do, in the unit of Y; 0: not drawn
 	Ramps    []Ramp
+	// UpName and DownName say what the halves of a ramp are. Empty: load rising, load falling.
+	UpName, DownName string
 }
 
 // Ramp is one policy driven up and down again. Either half may be empty; X is offered, Y is goodput.
@@ -83,6 +87,8 @@ type TimelineInput struct {
 	StartS   float64 // instant of the first value, in seconds
 	Panels   []Panel // usual: rates (offered, attempts, goodput), then counts (queue, zombies, in flight)
 	Triggers []Shade // when the trigger acted, in seconds
+	// Marks are instants with a name, in seconds: when goodput was back. Vertical or not, they stand upright.
+	Marks []Reference
 }
 
 // Panel is one of the pictures above each other.

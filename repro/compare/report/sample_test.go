@@ -42,6 +42,7 @@ func sampleTimeline() TimelineInput {
 			{Label: "at the servers", Unit: "calls", Lines: []Track{{"queue", queue}, {"zombies", zombies}, {"in flight, as the client sees it", flight}}},
 		},
 		Triggers: []Shade{{"trigger: twice the load", 600, 900}},
+		Marks:    []Reference{{Name: "goodput is back, 28.3 min after the trigger", At: 2600}},
 	}
 }
 

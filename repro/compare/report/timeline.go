@@ -29,7 +29,7 @@ func (in TimelineInput) svg(f Frame) ([]byte, error) {
 		body += p.height
 	}
 	f.HeightPx = 0 // panels have the height they need
-	pic := begin(f, shadeKeys(in.Triggers), body)
+	pic := begin(f, append(shadeKeys(in.Triggers), referenceKeys(in.marks())...), body)
 	left := vg.Length(0)
 	for _, p := range panels {
 		left = max(left, p.plot.DataCanvas(pic.area).Min.X-pic.area.Min.X)
@@ -100,13 +100,22 @@ func (in TimelineInput) layout(width vg.Length, small bool) (panels []laid) {
 		x, y := ex.scale("s", map[bool]int{true: 4, false: 10}[small]), ey.scale("", 3)
 		a := axes(x, y)
 		a.Add(plotter(func(c draw.Canvas) {
-			sheet{strands: strands, shades: in.Triggers}.data(c, x, y)
+			sheet{strands: strands, shades: in.Triggers, references: in.marks()}.data(c, x, y)
 		}))
 		l := laid{Panel: p, plot: a, legend: layLegend(keys, width)}
 		l.height = sizeText*leading + vg.Length(len(l.legend))*legendRow + panelPlot + panelFoot + gap
 		panels = append(panels, l)
 	}
 	return panels
+}
+
+// marks are the marks, upright.
+func (in TimelineInput) marks() []Reference {
+	upright := append([]Reference(nil), in.Marks...)
+	for i := range upright {
+		upright[i].Vertical = true
+	}
+	return upright
 }
 
 // distinct is how many names there are.
