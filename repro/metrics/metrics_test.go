@@ -240,45 +240,6 @@ func TestLeakedSlot(t *testing.T) {
 	check(t, []figure{{"leaked", r.Stall.SlotIdleS, 70}})
 }
 
-// TestRecovery: 10 tokens a second before the trigger, then nothing, then what the row says.
-func TestRecovery(t *testing.T) {
-	steady := func(p *play, from, to float64, tokens int) {
-		p.at(from)
-		c := p.call("agent-01-c001", "agent-01")
-		p.send(c)
-		p.answer(c)
-		p.at(to)
-		p.done(c, tokens)
-	}
-	for _, row := range []struct {
-		name   string
-		late   func(p *play)
-		finish bool // the task is done at 2000
-		want   metrics.Recovery
-	}{
-		{"at once", func(p *play) { steady(p, 200, 2000, 18000) }, false, metrics.Recovery{Recovered: true, LatePerS: 10}},
-		{"after 100 s", func(p *play) { steady(p, 300, 2000, 17000) }, false, metrics.Recovery{Recovered: true, RecoveredAfterS: 70, LatePerS: 10}}, // 90 % of 300 s
-		{"to three quarters", func(p *play) { steady(p, 300, 2000, 12750) }, false, metrics.Recovery{Never: true, LatePerS: 7.5}},
-		{"not at all", func(p *play) { p.at(2000) }, false, metrics.Recovery{Never: true}},
-		{"by being done", func(p *play) { p.at(2000) }, true, metrics.Recovery{Recovered: true, RecoveredAfterS: 1800}},
-	} {
-		o := metrics.Options{Triggers: []metrics.Window{{From: 100e9, To: 200e9}}}
-		r := tell(t, o, metrics.Setup{}, func(p *play) {
-			a := p.start("agent-01")
-			steady(p, 0, 100, 1000)
-			row.late(p)
-			if row.finish {
-				p.end(a, nil)
-			}
-		})
-		row.want.HasTrigger, row.want.TriggerFromS, row.want.TriggerEndS, row.want.BeforePerS = true, 100, 200, 10
-		if got := r.Recovery; got.Recovered != row.want.Recovered || got.Never != row.want.Never || !near(got.BeforePerS, 10) || !near(got.LatePerS, row.want.LatePerS) ||
-			got.RecoveredAfterS-row.want.RecoveredAfterS > 1 || row.want.RecoveredAfterS-got.RecoveredAfterS > 1 {
-			t.Errorf("%s: %+v, want %+v", row.name, got, row.want)
-		}
-	}
-}
-
 // TestNothing: a run without anything in it has figures all the same, and no NaN.
 func TestNothing(t *testing.T) {
 	r := tell(t, metrics.Options{Series: true, Triggers: []metrics.Window{{From: 5}}}, metrics.Setup{}, func(*play) {})

@@ -173,14 +173,22 @@ type Recovery struct {
 	// last task began, or until the run ended if none began after it. Where load keeps coming it tells which of the
 	// two states, the good or the bad one, the fleet is in.
 	LatePerS float64 `json:"late_per_s,omitempty"`
-	// Recovered says that goodput came back to 90 % of that, over a whole Options.Hold; or that all tasks
-	// were completed, since then there was nothing left to do.
+	// Recovered says that goodput came back to 90 % of that, over a whole Options.Hold, and stayed: in no later
+	// Options.Hold before the load ended was it less than half of what the load asked for, and where tasks kept coming
+	// the second half of the time until the last of them had 90 % as well. What the load asks for is
+	// BeforePerS, or less in proportion where fewer tasks come and fewer are open than before; with less than half of
+	// the load a time is not judged. A run whose tasks were all completed has recovered by then in any case, since
+	// there was nothing left to do.
 	Recovered bool `json:"recovered"`
-	// RecoveredAfterS is from the end of the trigger to the start of that time.
+	// RecoveredAfterS is from the end of the trigger to the start of the first Options.Hold after which that holds.
 	RecoveredAfterS float64 `json:"recovered_after_s,omitempty"`
 	// Never says that there was a trigger, a goodput before it, and no recovery before the run ended. Such a run has
 	// no time of recovery; it must not be averaged with others.
 	Never bool `json:"never"`
+	// Relapsed says of a run that never recovered that goodput did come back for an Options.Hold, and was lost again:
+	// the collapse came after the trigger. RelapsedAfterS is from the trigger's end to when it first was.
+	Relapsed       bool    `json:"relapsed,omitempty"`
+	RelapsedAfterS float64 `json:"relapsed_after_s,omitempty"`
 }
 
 // Harm is what limits did to attempts. A healthy attempt is one that would have finished: the servers
