@@ -90,7 +90,7 @@ func (t *Totals) completed(s *pacer.CallState) {
 // limited counts an attempt that a time limit has ended.
 func (t *Totals) limited(by pacer.Limit) {
 	switch by {
-	case pacer.LimitConnect:
+	case pacer.LimitConnect, pacer.LimitDial:
 		t.TimeoutsConnect++
 	case pacer.LimitResponseHeader:
 		t.TimeoutsHeader++

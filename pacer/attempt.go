@@ -70,6 +70,9 @@ func (t *try) begin(ctx context.Context, req *openai.ChatCompletionRequest) (inn
 	if c.p.policy.PropagateDeadline {
 		a.Remaining = c.remaining(now, t.limits)
 	}
+	if t.limits.dial > 0 {
+		a.Dialing = func() { t.dialing(a) }
+	}
 	a.Connected = func() { t.connected(a) }
 	t.a = a
 	t.phase = phase{stage: StageConnect, began: now}
@@ -121,6 +124,20 @@ func (t *try) exchange(ctx context.Context, req *openai.ChatCompletionRequest) e
 			t.passed(HoldFirstToken)
 		}
 	}
+}
+
+// dialing notes that a connection is being made for an attempt. A backend may say so late or twice.
+func (t *try) dialing(a *Attempt) {
+	w := t.c.p.w
+	w.Lock()
+	defer w.Unlock()
+	if t.a != a || t.phase.stage != StageConnect || t.phase.dials {
+		return
+	}
+	now := w.Now()
+	t.phase.dials, t.phase.dialled = true, now
+	at, _ := t.limits.due(t.phase, Progress{})
+	t.arm(at, now)
 }
 
 // connected notes that an attempt has its connection. A backend may say so late or twice.

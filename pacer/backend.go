@@ -24,7 +24,7 @@ type Backend interface {
 	Open(ctx context.Context, a *Attempt, req openai.ChatCompletionRequest) (Stream, error)
 }
 
-// Attempt is one HTTP request of a call. Only Connected is ever called; the rest is for the backend to
+// Attempt is one HTTP request of a call. Only Dialing and Connected are ever called; the rest is for the backend to
 // tell the server.
 type Attempt struct {
 	ID     string   // unique in the run; sent as x-request-id, so that it stands in router logs
@@ -33,6 +33,11 @@ type Attempt struct {
 
 	// Remaining is how much time the server has to answer. 0: it is not to be told.
 	Remaining time.Duration
+
+	// Dialing is called by the backend when there is room for the attempt's connection, and it begins
+	// to make one, on any goroutine and without the monitor held. nil: nobody asks. A connection that
+	// exists already need not be told.
+	Dialing func()
 
 	// Connected is called by the backend when the attempt has got its connection, on the goroutine
 	// that called Open and without the monitor held. The backend may call it more than once; only the

@@ -40,7 +40,8 @@ func inBothWorlds(t *testing.T, body func(t *testing.T, w sim.World, ctx context
 
 // script is what a fake server does with one attempt.
 type script struct {
-	connect time.Duration // until there is a connection
+	pool    time.Duration // until there is room for a connection
+	connect time.Duration // from then on until there is one
 	headers time.Duration // from then on until the response headers
 	refuse  error         // instead of a response
 	chunks  []chunk
@@ -73,6 +74,14 @@ func (b *backend) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCom
 	s := b.play(a)
 	if b.hear != nil {
 		b.hear(a, &req)
+	}
+	if s.pool > 0 {
+		if err := b.w.Sleep(ctx, s.pool); err != nil {
+			return nil, err
+		}
+	}
+	if a.Dialing != nil {
+		a.Dialing()
 	}
 	if err := b.w.Sleep(ctx, s.connect); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ type Limit string
 // The limits, in the order in which one is named if several are due at the same instant: the
 // narrowest first.
 const (
+	LimitDial           Limit = "dial"
 	LimitConnect        Limit = "connect"
 	LimitResponseHeader Limit = "response_header"
 	LimitFirstToken     Limit = "first_token"
@@ -32,6 +33,8 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	switch e.Limit {
+	case LimitDial:
+		return fmt.Sprintf("pacer: no connection within %v of dialling (limit dial)", e.After)
 	case LimitConnect:
 		return fmt.Sprintf("pacer: no connection within %v (limit connect)", e.After)
 	case LimitResponseHeader:
@@ -54,6 +57,8 @@ func (e *LimitError) Timeout() bool { return true }
 type phase struct {
 	stage     Stage       // from StageConnect to StageStream; any other: no attempt is under way
 	began     sim.Instant // start of the attempt
+	dials     bool        // a connection is being made
+	dialled   sim.Instant // since when, if so
 	connected sim.Instant // start of StageHeaders
 	headers   sim.Instant // start of StageFirstToken
 	content   sim.Instant // start of StageStream
@@ -61,13 +66,13 @@ type phase struct {
 
 // limits are the time limits of one attempt. The zero value has none.
 type limits struct {
-	connect, responseHeader, firstToken, idle, total, work time.Duration
-	idleBy                                                 IdleBy
+	connect, dial, responseHeader, firstToken, idle, total, work time.Duration
+	idleBy                                                       IdleBy
 }
 
 // limits returns those that all attempts have.
 func (p *Policy) limits() limits {
-	return limits{connect: p.Connect, responseHeader: p.ResponseHeader, firstToken: p.FirstToken, idle: p.Idle, total: p.Total, idleBy: p.IdleBy}
+	return limits{connect: p.Connect, dial: p.Dial, responseHeader: p.ResponseHeader, firstToken: p.FirstToken, idle: p.Idle, total: p.Total, idleBy: p.IdleBy}
 }
 
 // work returns the limit for so many expected output tokens. It does not overflow.
@@ -86,6 +91,9 @@ func (l *limits) due(ph phase, pr Progress) (sim.Instant, Limit) {
 	flows := ph.stage == StageStream || pr.Tokens > 0
 	switch ph.stage {
 	case StageConnect:
+		if ph.dials {
+			d.consider(LimitDial, ph.dialled, l.dial)
+		}
 		d.consider(LimitConnect, ph.began, l.connect)
 	case StageHeaders:
 		d.consider(LimitResponseHeader, ph.connected, l.responseHeader)
@@ -129,12 +137,14 @@ func (l *limits) lastSign(pr Progress) sim.Instant {
 
 // limited says whether any attempt may meet a limit.
 func (p *Policy) limited() bool {
-	return p.Connect > 0 || p.ResponseHeader > 0 || p.FirstToken > 0 || p.Idle > 0 || p.Total > 0 || p.WorkBase > 0 || p.WorkPerToken > 0 || len(p.Adaptive) > 0
+	return p.Connect > 0 || p.Dial > 0 || p.ResponseHeader > 0 || p.FirstToken > 0 || p.Idle > 0 || p.Total > 0 || p.WorkBase > 0 || p.WorkPerToken > 0 || len(p.Adaptive) > 0
 }
 
 // lengthOf returns the value of a limit.
 func (l *limits) lengthOf(name Limit) time.Duration {
 	switch name {
+	case LimitDial:
+		return l.dial
 	case LimitConnect:
 		return l.connect
 	case LimitResponseHeader:

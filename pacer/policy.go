@@ -76,6 +76,9 @@ type Policy struct {
 
 	// Connect limits the time from the start of the attempt to its connection: pool and dial.
 	Connect time.Duration `json:"connect_ns" yaml:"connect"`
+	// Dial limits the time that it takes to make a connection, without the wait for room in a pool,
+	// which most clients do not limit: net/http's dialer (30 s), httpx's connect timeout (5 s).
+	Dial time.Duration `json:"dial_ns,omitempty" yaml:"dial,omitempty"`
 	// ResponseHeader limits the time from the connection to the response headers. It says little
 	// about servers that send headers before they queue.
 	ResponseHeader time.Duration `json:"response_header_ns" yaml:"response_header"`

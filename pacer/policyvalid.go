@@ -23,7 +23,7 @@ func (p Policy) Validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"connect", p.Connect}, {"response_header", p.ResponseHeader}, {"first_token", p.FirstToken},
+		{"connect", p.Connect}, {"dial", p.Dial}, {"response_header", p.ResponseHeader}, {"first_token", p.FirstToken},
 		{"idle", p.Idle}, {"total", p.Total}, {"backoff_base", p.BackoffBase}, {"backoff_max", p.BackoffMax},
 		{"backoff_floor", p.BackoffFloor}, {"retry_after_max", p.RetryAfterMax},
 		{"work_base", p.WorkBase}, {"call_total", p.CallTotal}, {"round", p.Round}, {"task", p.Task},

@@ -63,6 +63,18 @@ var timelines = []struct {
 		err:    "pacer: call agent-c001 failed after 1 attempt: pacer: no connection within 5s (limit connect)",
 	},
 	{
+		name: "dial counts from when there is room in the pool", config: slots(0, pacer.HoldStream), scripts: []script{{pool: 20 * s, connect: 9 * s}},
+		policy: with(func(p *pacer.Policy) { p.Dial, p.MaxAttempts = 5*s, 1 }),
+		want:   []string{"0s connect", "25s a1 timeout dial took=25s tokens=0", "25s done", "25s ended tokens=0 err=true"},
+		err:    "pacer: no connection within 5s of dialling (limit dial)",
+	},
+	{
+		name: "connect counts the pool and the dial", config: slots(0, pacer.HoldStream), scripts: []script{{pool: 20 * s, connect: 9 * s}},
+		policy: with(func(p *pacer.Policy) { p.Connect, p.Dial, p.MaxAttempts = 22*s, 5*s, 1 }),
+		want:   []string{"0s connect", "22s a1 timeout connect took=22s tokens=0", "22s done", "22s ended tokens=0 err=true"},
+		err:    "no connection within 22s (limit connect)",
+	},
+	{
 		name: "response header", config: slots(0, pacer.HoldStream), scripts: []script{{connect: 2 * s, headers: 9 * s}},
 		policy: with(func(p *pacer.Policy) { p.ResponseHeader, p.MaxAttempts = 5*s, 1 }),
 		want:   []string{"0s connect", "2s headers", "7s a1 timeout response_header took=7s tokens=0", "7s done", "7s ended tokens=0 err=true"},

@@ -17,6 +17,7 @@ import (
 func meanings() [][2]string {
 	return [][2]string{
 		{"connect", "to the connection: pool and dial"},
+		{"dial", "to the connection, without the wait for room in the pool"},
 		{"response_header", "from the connection to the response headers"},
 		{"first_token", "from the connection to the first output"},
 		{"idle", "of silence, once there are headers, or output if first_token is on"},
@@ -138,6 +139,7 @@ func limitsLine(p *pacer.Policy) string {
 			parts = append(parts, what+" "+shortDuration(d)+more)
 		}
 	}
+	add("dial", p.Dial, "")
 	add("connect", p.Connect, "")
 	add("headers", p.ResponseHeader, "")
 	add("first token", p.FirstToken, "")

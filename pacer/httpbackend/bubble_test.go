@@ -179,6 +179,37 @@ func TestConnections(t *testing.T) {
 	})
 }
 
+// TestDialLimit: a limit of the dial leaves alone who waits for room in the transport's pool, which
+// net/http itself never limits, and ends who waits for the dial.
+func TestDialLimit(t *testing.T) {
+	handler := stream(func(w writer) {
+		w.wait(30 * s)
+		w.content("x")
+		w.say(done)
+	})
+	limit := policy()
+	limit.Dial = 5 * s
+	inBubble(t, handler, pacer.DefaultConfig(), limit, &http.Transport{MaxConnsPerHost: 1, DisableKeepAlives: true}, func(t *testing.T, w sim.World, ctx context.Context, p *pacer.Pacer, net *pipes) {
+		var agents []*sim.Process
+		for i := range 3 {
+			agents = append(agents, w.Spawn(ctx, "agent", func(ctx context.Context) {
+				if _, err := p.Chat(ctx, identity("agent", i+1), request()); err != nil {
+					t.Errorf("call %d, which waits for the pool for up to 60 s: %v", i+1, err)
+				}
+			}))
+		}
+		for _, a := range agents {
+			_ = a.Wait(ctx)
+		}
+		net.slow = 9 * s
+		_, err := p.Chat(ctx, identity("agent", 4), request())
+		var hit *pacer.LimitError
+		if !errors.As(err, &hit) || hit.Limit != pacer.LimitDial {
+			t.Errorf("a dial of 9 s: %v, want the limit dial", err)
+		}
+	})
+}
+
 // A server that never ends its response after [DONE] holds nobody up for long.
 func TestNoEndAfterDone(t *testing.T) {
 	handler := stream(func(w writer) {

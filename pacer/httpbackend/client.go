@@ -93,7 +93,7 @@ func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatComp
 	s := &stream{client: c, attempt: a}
 	ctx, s.cancel = c.w.WithCancel(ctx)
 	ctx = context.WithValue(ctx, streamKey{}, s)
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: s.gotConn})
+	ctx = httptrace.WithClientTrace(ctx, s.trace())
 	chunks, err := c.inside().api.CreateChatCompletionStream(ctx, req)
 	if err == nil && s.refused == nil {
 		s.chunks = chunks

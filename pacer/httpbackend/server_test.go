@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -64,6 +65,7 @@ type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	dialed atomic.Int64
+	slow   time.Duration // of each dial
 }
 
 func (p *pipes) Accept() (net.Conn, error) {
@@ -85,6 +87,14 @@ func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"
 func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	p.dialed.Add(1)
+	if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.ConnectStart != nil {
+		trace.ConnectStart("pipe", "pipe") // as net.Dialer does
+	}
+	select {
+	case <-time.After(p.slow): // on the bubble's clock
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
 	select {
 	case p.conns <- server:
 		return client, nil

@@ -35,7 +35,16 @@ type stream struct {
 	finished bool // a choice said why it ended
 }
 
-func (s *stream) gotConn(httptrace.GotConnInfo) { s.attempt.Connected() }
+// trace tells the attempt how its connection comes about. The dial may go on a goroutine of its own, and
+// end after the request has gone out over another connection.
+func (s *stream) trace() *httptrace.ClientTrace {
+	t := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { s.attempt.Connected() }}
+	if dialing := s.attempt.Dialing; dialing != nil {
+		t.DNSStart = func(httptrace.DNSStartInfo) { dialing() }
+		t.ConnectStart = func(network, addr string) { dialing() }
+	}
+	return t
+}
 
 // received looks at the head of a response, and puts the body that go-openai reads in place.
 func (s *stream) received(resp *http.Response) error {

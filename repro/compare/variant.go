@@ -19,7 +19,7 @@ import (
 // AsIs is the name that stands for each scenario's own policy.
 const AsIs = "as-is"
 
-// ParseVariant reads a policy as --policy names it: "as-is", a preset's name, a policy file (its name
+// ParseVariant reads a policy as --policy names it: "as-is", "oracle", a preset's name, a policy file (its name
 // ends in .yaml or .yml, or has a slash in it), or a policy written out, such as "patient: {idle: 60s}"
 // or "open: {preset: none, max_attempts: 5, set: [pacer.hold=start]}". What is written out changes the
 // preset, or wedge's defaults.
@@ -32,6 +32,8 @@ func ParseVariant(text string) (Variant, error) {
 		return inline(trimmed)
 	case trimmed == AsIs:
 		return Variant{Name: AsIs, AsIs: true, About: "Each scenario's own policy."}, nil
+	case trimmed == Oracle:
+		return oracle(), nil
 	}
 	if ext := filepath.Ext(trimmed); ext == ".yaml" || ext == ".yml" || strings.ContainsRune(trimmed, filepath.Separator) {
 		return policyFile(trimmed)
@@ -129,6 +131,7 @@ func (v *Variant) contradiction() error {
 		until time.Duration
 	}{
 		{"connect", p.Connect, "total", p.Total},
+		{"dial", p.Dial, "total", p.Total},
 		{"response_header", p.ResponseHeader, "first_token", p.FirstToken},
 		{"response_header", p.ResponseHeader, "total", p.Total},
 		{"first_token", p.FirstToken, "total", p.Total},

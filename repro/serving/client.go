@@ -153,6 +153,9 @@ func (c *Client) connect(ctx context.Context, a *pacer.Attempt, q *Request) (sim
 			return lease, Connection{}, err
 		}
 	}
+	if a.Dialing != nil {
+		a.Dialing()
+	}
 	conn := c.meet(q)
 	err := conn.Break
 	if err == nil && conn.Delay > 0 {
