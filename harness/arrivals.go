@@ -205,6 +205,9 @@ func (f *Fleet) admit(ctx context.Context) {
 		}
 		f.w.Lock()
 		f.due--
+		if f.o.Arrived != nil {
+			f.o.Arrived(f.nameOf("agent", one.Index))
+		}
 		f.tasks.PutLocked(one.Index)
 		hires := f.why == Running && f.working < f.workersMax()
 		if hires {

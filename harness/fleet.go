@@ -27,6 +27,10 @@ type Options struct {
 	// Arrivals are the tasks that come later, as [Config.Schedule] has them.
 	Arrivals []Arrival
 
+	// Arrived is told of each of these when it is there, by the name of the agent that will work on it: at
+	// once, or when a worker is free. The monitor is held. nil: nobody asks.
+	Arrived func(agent string)
+
 	// Tasks are the agents' tasks, as many as Fleet.Agents and Arrivals. nil: named task-01 and so on.
 	Tasks []agents.Task
 

@@ -213,24 +213,24 @@ func (a *assembly) fleetOptions() harness.Options {
 	case a.o.Clock == ClockWall:
 		setup.Servers = "simulated, over HTTP"
 	}
-	if a.o.NoVerdict {
-		return harness.Options{
-			Name: s.runName(), Fleet: s.Fleet, Watchdog: blind(s.Watchdog), Horizon: s.Horizon,
-			Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Setup: setup,
-		}
-	}
-	return harness.Options{
+	o := harness.Options{
 		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon,
-		Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls,
-		Servers: a.gauges, Router: a.routerLog,
-		Judge: func(now, before *harness.Evidence) any {
-			v := a.judge(now, before)
-			a.episodes.see(v, now)
-			return v
-		},
-		Graph:  diagnose.WaitGraph,
-		Bundle: a.bundle, Dumps: a.o.Dumps, Setup: setup,
+		Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Setup: setup,
 	}
+	if a.meter != nil {
+		o.Arrived = a.meter.TaskArrived
+	}
+	if a.o.NoVerdict {
+		o.Watchdog = blind(s.Watchdog)
+		return o
+	}
+	o.Servers, o.Router, o.Bundle, o.Dumps, o.Graph = a.gauges, a.routerLog, a.bundle, a.o.Dumps, diagnose.WaitGraph
+	o.Judge = func(now, before *harness.Evidence) any {
+		v := a.judge(now, before)
+		a.episodes.see(v, now)
+		return v
+	}
+	return o
 }
 
 func (a *assembly) runAgent(ctx context.Context, name string, task agents.Task) error {

@@ -6,13 +6,13 @@ import (
 	"example.com/wedge/pacer"
 )
 
-// agent is an agent that has begun to work, or a sub-agent.
+// agent is an agent that has begun to work, or whose task waits for a worker, or a sub-agent.
 type agent struct {
 	name    string
 	index   int
-	task    *agent // whose task it works on: its own, or of a sub-agent the one that has no parent
-	state   *agents.State
-	started sim.Instant
+	task    *agent        // whose task it works on: its own, or of a sub-agent the one that has no parent
+	state   *agents.State // nil: nobody works on the task yet, or it is over
+	started sim.Instant   // of its task: when that was there
 	ended   bool
 	well    bool // the task is done
 	tokens  int  // useful ones of the task so far
@@ -47,17 +47,38 @@ func (b *agentBook) AgentStarted(s *agents.State) {
 	if m.closed {
 		return
 	}
-	a := &agent{name: s.Name, index: len(m.agents), state: s, started: s.Since, since: s.Since, heldSince: sim.Never}
-	a.task = a
-	if s.Parent != "" {
-		if parent := m.agent(s.Parent); parent != nil {
-			a.task = parent.task
-		}
-	} else {
+	if a := m.agent(s.Name); a != nil && a.state == nil && s.Parent == "" { // its task has waited
+		a.state, a.since = s, s.Since
+		return
+	}
+	parent := m.agent(s.Parent)
+	a := m.newAgent(s.Name, s.Since, parent)
+	a.state = s
+	if s.Parent == "" {
 		m.taskStarted(s.Since)
+	}
+}
+
+// TaskArrived tells that a task is there, on which an agent of that name will work when it can. Its time
+// counts from now. A task that nobody has told of counts from when its agent begins. The monitor is held.
+func (m *Meter) TaskArrived(agent string) {
+	if !m.closed && m.agent(agent) == nil {
+		now := m.w.Now()
+		m.newAgent(agent, now, nil)
+		m.taskStarted(now)
+	}
+}
+
+// newAgent takes in an agent, or a sub-agent of another.
+func (m *Meter) newAgent(name string, now sim.Instant, parent *agent) *agent {
+	a := &agent{name: name, index: len(m.agents), started: now, since: now, heldSince: sim.Never}
+	a.task = a
+	if parent != nil {
+		a.task = parent.task
 	}
 	m.agents = append(m.agents, a)
 	m.byName[a.name] = a
+	return a
 }
 
 func (m *Meter) taskStarted(now sim.Instant) {

@@ -65,7 +65,7 @@ func (m *Meter) finishAgents(now sim.Instant) {
 		if a.ended {
 			continue
 		}
-		if len(a.state.WaitsFor) == 0 {
+		if a.state != nil && len(a.state.WaitsFor) == 0 {
 			m.leave(a, now)
 		}
 		m.giveBack(a, now)

@@ -2,8 +2,10 @@ package metrics
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
+	"example.com/wedge/agents"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/serving"
@@ -33,10 +35,9 @@ type fated struct {
 
 // killed takes in an attempt that the client has ended.
 func (h *harm) killed(m *Meter, s *pacer.CallState, r *pacer.AttemptResult, now sim.Instant) {
-	e := ending{id: r.ID, at: now, sent: sim.Never}
-	if r.Outcome == pacer.AttemptTimeout {
-		e.limit = r.Limit
-		h.limit(r.Limit).Killed++
+	e := ending{id: r.ID, limit: limitOf(r), at: now, sent: sim.Never}
+	if e.limit != "" {
+		h.limit(e.limit).Killed++
 		h.Killed++
 	}
 	if s.Stage == pacer.StageHeaders || s.Stage == pacer.StageFirstToken || s.Stage == pacer.StageStream {
@@ -52,6 +53,19 @@ func (h *harm) killed(m *Meter, s *pacer.CallState, r *pacer.AttemptResult, now 
 		return
 	}
 	h.ended = append(h.ended, e)
+}
+
+// limitOf names the time limit that has ended an attempt: of the policy, or of its agent, whose attempts end as
+// cancelled. Empty: none has.
+func limitOf(r *pacer.AttemptResult) string {
+	if r.Outcome == pacer.AttemptTimeout {
+		return r.Limit
+	}
+	var over *agents.LimitError
+	if r.Outcome == pacer.AttemptCanceled && errors.As(r.Err, &over) {
+		return over.Limit
+	}
+	return ""
 }
 
 // left takes in what would have become of a request whose client leaves.

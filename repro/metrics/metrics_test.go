@@ -120,6 +120,30 @@ func TestUnfinished(t *testing.T) {
 	})
 }
 
+// TestArrivals: a task's time counts from when it was there, and one that nobody works on is unfinished.
+func TestArrivals(t *testing.T) {
+	r := tell(t, metrics.Options{}, metrics.Setup{Tasks: 3}, func(p *play) {
+		p.arrive("agent-01")
+		a := p.start("agent-01")
+		p.at(10)
+		p.arrive("agent-02")
+		p.arrive("agent-03")
+		p.at(50)
+		p.end(a, nil)
+		b := p.start("agent-02")
+		p.at(60)
+		p.end(b, nil)
+		p.at(70)
+	})
+	if r.Outcome != metrics.Never {
+		t.Errorf("outcome %s", r.Outcome)
+	}
+	if !slices.Equal(r.Raw.TaskS, []float32{50, 50}) || !slices.Equal(r.Raw.TaskCensoredS, []float32{60}) {
+		t.Errorf("raw: %+v", r.Raw)
+	}
+	check(t, []figure{{"started", n(r.Work.TasksStarted), 3}, {"completed", n(r.Work.TasksCompleted), 2}, {"mean", r.Work.TaskTimeMeanS, 160.0 / 3}})
+}
+
 // TestPeak: 10 calls that take 100 s are tried twice each within 60 s.
 func TestPeak(t *testing.T) {
 	r := tell(t, metrics.Options{Window: time.Minute}, metrics.Setup{}, func(p *play) {

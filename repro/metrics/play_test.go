@@ -83,6 +83,11 @@ func (p *play) held(f func()) {
 	f()
 }
 
+// arrive has a task be there, for an agent of that name.
+func (p *play) arrive(agent string) {
+	p.held(func() { p.m.TaskArrived(agent) })
+}
+
 // start has an agent begin with its task.
 func (p *play) start(name string) *agents.State {
 	s := &agents.State{Name: name, Task: "task of " + name, Since: p.w.Now()}

@@ -11,7 +11,7 @@ type Run struct {
 
 	Work          Work          `json:"work"`
 	Calls         Quantiles     `json:"calls"` // from the instant the agent wanted the answer to the end of the call
-	Tasks         Quantiles     `json:"tasks"` // from the start of the task to its end
+	Tasks         Quantiles     `json:"tasks"` // from when the task was there: its arrival, or else the start of its agent, to its end
 	Raw           Raw           `json:"raw"`
 	Split         Split         `json:"split"`
 	Waste         Waste         `json:"waste"`
@@ -37,7 +37,7 @@ const (
 
 // Work is how much got done.
 type Work struct {
-	TasksStarted   int `json:"tasks_started"`
+	TasksStarted   int `json:"tasks_started"` // those that have arrived and wait for a worker included
 	TasksCompleted int `json:"tasks_completed"`
 	TasksFailed    int `json:"tasks_failed"`
 	// MakespanS is the end of the last task; of a run in which some task had not ended, the end of the run.
@@ -194,13 +194,13 @@ type Recovery struct {
 // Harm is what limits did to attempts. A healthy attempt is one that would have finished: the servers
 // know the answer's length and were making progress or would have got to it.
 type Harm struct {
-	Killed        int `json:"killed"`         // attempts ended by a time limit of the client
+	Killed        int `json:"killed"`         // attempts ended by a time limit: the policy's, or that of an agent's round or task
 	HealthyKilled int `json:"healthy_killed"` // of these: healthy ones
 	DeadKilled    int `json:"dead_killed"`    // of these: those from which nothing more would have come
 	FailingKilled int `json:"failing_killed"` // of these: those that would have ended with an error, or gone silent later
 	Unsent        int `json:"unsent"`         // of these: those that were not sent, so that nobody can tell
-	// HealthyCancelled were healthy and were ended by the client for another reason: a lost hedge, or a
-	// limit of the agent's. The end of the run does not count.
+	// HealthyCancelled were healthy and were ended by the client for another reason, such as a lost hedge. The end
+	// of the run does not count.
 	HealthyCancelled int `json:"healthy_cancelled"`
 	// HealthyLeftS is how long healthy attempts that were killed would have taken to finish, each; as far
 	// as can be told from how fast they went (absent for those that had not begun).
@@ -220,7 +220,7 @@ type Harm struct {
 
 // LimitHarm is what one limit did.
 type LimitHarm struct {
-	Limit         string `json:"limit"` // such as "idle"
+	Limit         string `json:"limit"` // such as "idle", or "round"
 	Killed        int    `json:"killed"`
 	HealthyKilled int    `json:"healthy_killed"` // false alarms
 }
