@@ -44,6 +44,9 @@ type line struct {
 	armed   sim.Instant             // when it fires
 	shed    []queue.Shed            // room for the next ones
 	draws   sim.Stream              // by call and attempt
+
+	moved sim.Instant // when the limit last did
+	slots float64     // times seconds, up to then
 }
 
 // newLine returns the line of a configuration, or nil if it has none.
@@ -53,7 +56,7 @@ func newLine(w sim.World, c Config) *line {
 	}
 	l := &line{
 		w: w, queue: queue.New(c.Queue), waiting: map[uint64]*sim.Visitor{}, armed: sim.Never,
-		draws: w.Stream("pacer", "slots"),
+		draws: w.Stream("pacer", "slots"), moved: w.Now(),
 	}
 	slots := c.Slots
 	if c.Limit.Rule != "" {
@@ -114,9 +117,18 @@ func (l *line) ended(s concurrency.Sample) {
 		return
 	}
 	s.Full = !l.free()
-	l.limiter.Ended(l.w.Now(), s)
-	l.gate.SetCapacityLocked(l.limiter.Limit())
+	now := l.w.Now()
+	l.limiter.Ended(now, s)
+	if limit := l.limiter.Limit(); limit != l.gate.CapacityLocked() {
+		l.slots, l.moved = l.slotSeconds(now), now
+		l.gate.SetCapacityLocked(limit)
+	}
 	l.serve()
+}
+
+// slotSeconds returns the sum of the limit over time so far.
+func (l *line) slotSeconds(now sim.Instant) float64 {
+	return l.slots + float64(l.gate.CapacityLocked())*now.Sub(l.moved).Seconds()
 }
 
 // serve lets in whoever there is a slot for.

@@ -37,6 +37,8 @@ type Pacer struct {
 	// usage asks for the usage chunk. All requests share it; nobody writes it.
 	usage *openai.StreamOptions
 
+	began sim.Instant // when the pacer was made
+
 	// Guarded by the monitor.
 	oldest, newest *call // in flight, in the order of their start
 	inFlight       int
@@ -66,6 +68,7 @@ func New(w sim.World, config Config, policy Policy, b Backend, obs Observer, fau
 		rates:   newRates(config),
 		draws:   w.Stream("pacer", "backoff"),
 		usage:   &openai.StreamOptions{IncludeUsage: true},
+		began:   w.Now(),
 	}
 	p.controls = newControls(w, &p.policy)
 	if p.line = newLine(w, config); p.line == nil && config.Slots > 0 {

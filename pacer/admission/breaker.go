@@ -2,6 +2,7 @@ package admission
 
 import (
 	"math"
+	"time"
 
 	"example.com/wedge/harness/sim"
 )
@@ -29,6 +30,8 @@ type Breaker struct {
 	state      State
 	generation int         // how many states there have been, this one included
 	since      sim.Instant // of the state
+
+	open, halfOpen time.Duration // in states before this one
 
 	failures  int     // in a row, when closed
 	n         buckets // a: attempts, b: failures, when closed
@@ -112,6 +115,22 @@ func (b *Breaker) State(now sim.Instant) State {
 	}
 }
 
+// Spent returns how long the breaker has been open so far, and half-open.
+func (b *Breaker) Spent(now sim.Instant) (open, halfOpen time.Duration) {
+	if b == nil {
+		return 0, 0
+	}
+	in := now.Sub(b.since)
+	switch b.state {
+	case Open:
+		open = min(in, b.c.Delay)
+		halfOpen = in - open // although nothing has asked yet
+	case HalfOpen:
+		halfOpen = in
+	}
+	return b.open + open, b.halfOpen + halfOpen
+}
+
 // JudgeBy says when [Breaker.Ended] is to be called.
 func (b *Breaker) JudgeBy() JudgeBy {
 	if b == nil {
@@ -158,6 +177,7 @@ func (b *Breaker) probed(now sim.Instant, ok bool) {
 }
 
 func (b *Breaker) enter(now sim.Instant, s State) {
+	b.open, b.halfOpen = b.Spent(now)
 	b.state, b.since = s, now
 	b.generation++
 	b.failures, b.succeeded, b.failed = 0, 0, 0

@@ -204,3 +204,33 @@ func TestProbesJudgedEarly(t *testing.T) {
 		t.Errorf("closed at %v", closed)
 	}
 }
+
+// TestBreakerSpent: the time in the states adds up, also of one that nothing asked of while it was half-open.
+func TestBreakerSpent(t *testing.T) {
+	b := admission.NewBreaker(admission.BreakerConfig{Rule: admission.BreakerConsecutive, FailureThreshold: 1, Delay: 10 * s})
+	p := panel{b: b, tickets: map[string]admission.Ticket{}}
+	for _, row := range []struct {
+		at             time.Duration
+		event          string
+		open, halfOpen time.Duration
+	}{
+		{0, "send a", 0, 0},
+		{5 * s, "fail a", 0, 0},
+		{12 * s, "wait", 7 * s, 0},
+		{18 * s, "wait", 10 * s, 3 * s},
+		{20 * s, "send b", 10 * s, 5 * s},
+		{24 * s, "fail b", 10 * s, 9 * s},
+		{34 * s, "send c", 20 * s, 9 * s},
+		{35 * s, "ok c", 20 * s, 10 * s},
+		{60 * s, "wait", 20 * s, 10 * s},
+	} {
+		now := sim.Instant(0).Add(row.at)
+		p.do(now, row.event)
+		if open, halfOpen := b.Spent(now); open != row.open || halfOpen != row.halfOpen {
+			t.Errorf("%v, %s: open for %v, half-open for %v, want %v and %v", row.at, row.event, open, halfOpen, row.open, row.halfOpen)
+		}
+	}
+	if open, halfOpen := (*admission.Breaker)(nil).Spent(0); open != 0 || halfOpen != 0 {
+		t.Error("no breaker was open")
+	}
+}
