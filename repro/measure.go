@@ -24,7 +24,10 @@ func (a *assembly) buildMeter() {
 	if o.Triggers == nil {
 		o.Triggers = a.s.TriggerWindows()
 	}
-	a.meter = metrics.New(a.w, o, metrics.Setup{Tasks: a.s.Fleet.Agents + len(a.arrivals), Pacer: a.s.Pacer, Stack: a.stack, Client: a.client})
+	a.meter = metrics.New(a.w, o, metrics.Setup{
+		Tasks: a.s.Fleet.Agents + len(a.arrivals), Pacer: a.s.Pacer, Stack: a.stack, Client: a.client,
+		Controls: func() pacer.ControlState { return a.pacer.ControlsLocked() }, // which is made after the meter
+	})
 }
 
 // finishMeasuring is called by the main process when the fleet has ended, before anything is taken down:

@@ -70,8 +70,6 @@ func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
 	}
 	c := m.call(s)
 	m.pass(c, s.Since, s.HoldsSlot)
-	m.control.pass(m.inStage[pacer.StageSlot], s.Since)
-	m.control.hold(c.holds, s.HoldsSlot)
 	if c.stage != pacer.StageThink {
 		m.inStage[c.stage]--
 	}
@@ -117,7 +115,6 @@ func (m *Meter) countInflight(now sim.Instant) {
 func (m *Meter) attemptBegun(c *call, s *pacer.CallState) {
 	c.attempts = s.Attempts
 	c.sent++
-	m.control.letOut(s.Since)
 	a := &m.attempts
 	a.begun++
 	if c.sent > 1 {
@@ -138,7 +135,6 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 	if c.holds && !s.HoldsSlot && !m.givesBackBefore(s.Stage) {
 		m.leaked = append(m.leaked, now)
 	}
-	m.control.hold(c.holds, s.HoldsSlot)
 	c.holds = s.HoldsSlot
 	a := &m.attempts
 	a.received += r.Tokens
@@ -159,7 +155,7 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 	case pacer.AttemptStatus:
 		m.control.refused++
 	case pacer.AttemptRejected, pacer.AttemptShed:
-		m.control.turnedAway(&r, now)
+		m.control.turnedAway(&r)
 		c.attempts = s.Attempts
 	}
 	if r.Beside && r.Outcome != pacer.AttemptLost && c.beside > 0 { // one less is under way; a loser was not counted any more

@@ -13,6 +13,8 @@ import (
 type Setup struct {
 	Tasks int // that the fleet has; 0: not known
 	Pacer pacer.Config
+	// Controls asks the pacer how its controls stand, with the monitor held. nil: that is not known.
+	Controls func() pacer.ControlState
 	// Stack and Client are the simulated servers and what talks to them; nil: they are real, and what
 	// only they know is absent.
 	Stack  *serving.Stack
@@ -87,7 +89,6 @@ func New(w sim.World, o Options, s Setup) *Meter {
 	}
 	m.tasks.idleSince = m.began
 	m.attempts.window.length = m.o.Window
-	m.control.moves, m.control.since = s.Pacer.Limit.Rule != "", m.began
 	m.watchServers()
 	if o.Series {
 		m.sampler = newSampler(m)

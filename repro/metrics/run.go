@@ -150,12 +150,18 @@ type Control struct {
 	Rejected int `json:"rejected"` // attempts that the client's own throttle or breaker did not let out
 	Shed     int `json:"shed"`     // calls that a queue of the client gave up
 	Refused  int `json:"refused"`  // attempts that the servers answered with an error status
-	// BreakerOpenS is how long the client's breaker was seen to be open: from an attempt that it turned away to
-	// the next that was let out. 0 without a breaker.
-	BreakerOpenS float64 `json:"breaker_open_s"`
-	// LimitMean is the client's concurrency limit. Of one that moves it is the mean over the time in which
-	// calls waited: of the slots in use, which were all then. 0: there is none, or nobody waited.
+	// BreakerOpenS is how long the client's breaker was open, so that no attempt was let out, and BreakerHalfOpenS how
+	// long it was half-open, so that only probes were. 0 without a breaker.
+	BreakerOpenS     float64 `json:"breaker_open_s"`
+	BreakerHalfOpenS float64 `json:"breaker_half_open_s"`
+	// LimitMean is the client's limit on calls in flight, averaged over the run; LimitEnd is that of one that
+	// moves at the end. 0: there is none.
 	LimitMean float64 `json:"limit_mean"`
+	LimitEnd  int     `json:"limit_end,omitempty"`
+	// HasBudget says that the policy has a budget for retries, and BudgetEnd how much room it had at the end, in the
+	// measure of its rule.
+	HasBudget bool    `json:"has_budget,omitempty"`
+	BudgetEnd float64 `json:"budget_end,omitempty"`
 	// InflightClientMean is the mean number of attempts that the client holds open, and
 	// InflightServerMean of requests that engines have, zombies included.
 	InflightClientMean float64 `json:"inflight_client_mean"`

@@ -44,6 +44,8 @@ func (p *sampler) note() {
 	s.ClientInflight = append(s.ClientInflight, float32(m.inflight.value))
 	s.PacerQueue = append(s.PacerQueue, float32(m.inStage[pacer.StageSlot]+m.inStage[pacer.StageRate]))
 	s.Backoff = append(s.Backoff, float32(m.inStage[pacer.StageBackoff]))
+	state := m.controls()
+	s.note(&state)
 	var places serving.Places
 	if m.setup.Stack != nil {
 		places = m.setup.Stack.PlacesLocked()

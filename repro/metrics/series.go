@@ -20,6 +20,12 @@ type Series struct {
 	SlotsIdle      []float32 `json:"slots_idle,omitempty"`           // places at decode whose client gets nothing more
 	SlotsQueued    []float32 `json:"slots_queued,omitempty"`         // requests that wait for a place: equal to ServerQueue
 
+	// How the client's controls stand.
+	Limit    []float32 `json:"limit,omitempty"`    // on calls in flight; 0: there is none
+	Budget   []float32 `json:"budget,omitempty"`   // room left for retries, in the measure of its rule; -1: there is none
+	Throttle []float32 `json:"throttle,omitempty"` // probability that an attempt is turned away
+	Breaker  []float32 `json:"breaker,omitempty"`  // 0: closed, 0.5: half-open, 1: open
+
 	// Gantt has the spans of each agent, by agent (in the order of their starts), then by time.
 	Gantt []Span `json:"gantt,omitempty"`
 }
