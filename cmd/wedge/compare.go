@@ -47,6 +47,10 @@ answers and faults, seed by seed; only the scenario's block policy is replaced, 
 
 Without arguments it compares eight policies on ten of the incident's scenarios. A policy is a preset (wedge policy list
 has them), a policy file, as-is for each scenario's own, or written out: 'NAME: {idle: 60s, preset: none, set: [pacer.hold=start]}'.
+oracle is no policy that anybody can have but a bracket of what limits can reach: it has none, and the servers tell
+which attempts are dead, which end at once. It is shown, and never recommended.
+
+Two sweeps of the world, a load and a trigger, make a map of the runs that recover, and a picture of goodput against load.
 
 Results are the same bytes whatever the number of cores. They are kept in a directory with every run that is finished; an
 interrupted comparison goes on with --resume.
@@ -57,6 +61,7 @@ Exit codes: 0 compared, 2 bad input, 4 wedge itself failed, 130 interrupted.`,
   wedge compare silent-stream --policy none --policy 'patient: {idle: 5m, max_attempts: 8}'
   wedge compare long-reasoning --sweep policy.idle=30s,60s,120s,240s
   wedge compare silent-stream long-reasoning --policy idle-60s --tune policy.idle=10s..600s
+  wedge compare load-spike --policy as-is --policy oracle --sweep fleet.arrivals.rate_per_s=0.1,0.2,0.3 --sweep triggers.rush.load=2,5,15
   wedge compare --resume wedge-out/compare-1a2b3c4d`,
 		RunE: f.run,
 	}
@@ -66,7 +71,7 @@ Exit codes: 0 compared, 2 bad input, 4 wedge itself failed, 130 interrupted.`,
 
 func (f *compareFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.policies, "policy", nil, "policy to compare: a preset, a policy file, as-is, or one written out such as 'patient: {idle: 60s}'; may be repeated")
+	flags.StringArrayVar(&f.policies, "policy", nil, "policy to compare: a preset, a policy file, as-is, oracle, or one written out such as 'patient: {idle: 60s}'; may be repeated")
 	flags.StringVar(&f.seeds, "seeds", compare.DefaultSeeds().String(), "range of seeds, such as 1-50")
 	flags.StringArrayVar(&f.set, "set", nil, "override a field of every scenario, such as fleet.agents=60; may be repeated")
 	flags.StringArrayVar(&f.sweeps, "sweep", nil, "field with values to try, such as policy.idle=30s,60s,120s; of policy or pacer it changes the policies, else the scenarios; may be repeated")

@@ -91,7 +91,7 @@ func (f *compareFlags) addPolicies(p *compare.Plan) error {
 	if len(names) == 0 && len(f.sweeps)+len(f.tunes) > 0 {
 		p.Policies = []compare.Variant{compare.DefaultVariant()}
 	} else if len(names) == 0 {
-		names = compare.DefaultPolicies()
+		names = compare.DefaultVariants()
 	}
 	for _, text := range names {
 		v, err := compare.ParseVariant(text)

@@ -21,7 +21,10 @@ func (p *page) scenario(r *compare.Results, s *compare.ScenarioResult, verbose b
 				diff, pairing = differenceText(f), pairingText(f)
 				wins, holm = fmt.Sprintf("%.0f %%", 100*f.WinRate), smallNumber(f.PHolm)
 			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%d/%d\n", plainText(c.Policy), figureTexts([]string{compare.KeyTaskTime}, c.Figures)[0], diff, wins, holm, pairing,
+			if r.Policies[i].Bracket {
+				wins, holm = "", ""
+			}
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%d/%d\n", plainText(r.Policies[i].Label()), figureTexts([]string{compare.KeyTaskTime}, c.Figures)[0], diff, wins, holm, pairing,
 				strings.Join(figureTexts(besideTime(), c.Figures), "\t"), c.Never, c.Completed.N)
 		}
 	})
@@ -60,6 +63,9 @@ func (p *page) search(t *compare.Tuning) {
 	p.section(fmt.Sprintf("Search on seeds %s, %d points for each policy: time a task against the policy as it was", t.Seeds, t.Budget))
 	for i := range t.Policies {
 		tuned := &t.Policies[i]
+		if len(tuned.Points) == 0 && tuned.Left == 0 { // a bracket
+			continue
+		}
 		p.columns(func(w *tabwriter.Writer) {
 			fmt.Fprintf(w, "  %s\t\t\n", plainText(tuned.Base))
 			for j := range tuned.Points {

@@ -16,7 +16,7 @@ import (
 func printComparison(w io.Writer, r *compare.Results, verbose bool, files string) error {
 	p := &page{style: styleOf(w)}
 	p.line("%s  %s", p.bold("compare"), p.dim(fmt.Sprintf("%s, %s, seeds %s, virtual clock",
-		compare.Count(len(r.Policies), "policy", "policies"), plural(len(r.Scenarios), "scenario"), r.Seeds)))
+		r.Compared(), plural(len(r.Scenarios), "scenario"), r.Seeds)))
 	for _, paragraph := range r.Advice {
 		p.line("")
 		p.b.WriteString(p.wrap("  ", plainText(paragraph)))
@@ -62,11 +62,11 @@ func (p *page) overall(r *compare.Results) {
 			row := &r.Policies[i]
 			change, within, pairing := "baseline", "", ""
 			if row.Name != r.Baseline {
-				change = signedPercent(row.Ratio-1) + mark(row.Best, row.RatioCI.Excludes(1), row.Ratio < 1)
+				change = signedPercent(row.Ratio-1) + mark(row.Best, row.RatioCI.Excludes(1) && !row.Bracket, row.Ratio < 1)
 				within = fmt.Sprintf("[%s, %s]", signedPercent(row.RatioCI.Low-1), signedPercent(row.RatioCI.High-1))
 				pairing = pairingText(row.Of(compare.KeyTaskTime))
 			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%d/%d\n", plainText(row.Name), change, within, pairing,
+			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%d/%d\n", plainText(row.Label()), change, within, pairing,
 				strings.Join(figureTexts(besideTime(), row.Figures), "\t"), row.Never, row.Completed.N)
 		}
 	})
@@ -78,7 +78,7 @@ func (p *page) byScenario(r *compare.Results) {
 	p.columns(func(t *tabwriter.Writer) {
 		fmt.Fprint(t, "  scenario")
 		for i := range r.Policies {
-			fmt.Fprintf(t, "\t%s", plainText(r.Policies[i].Name))
+			fmt.Fprintf(t, "\t%s", plainText(r.Policies[i].Label()))
 		}
 		fmt.Fprintln(t)
 		for i := range r.Scenarios {

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -10,14 +11,18 @@ const seedsAdvised = 30
 
 // advice is the answer in words: which policy, how much better, at what cost, on which scenarios it loses,
 // and why.
-func advice(r *Results) []string {
+func advice(r *Results, maps []loadMap) []string {
 	w := newWording(r)
 	if len(r.Policies) == 1 {
 		return []string{fmt.Sprintf("Only %s was run, so there is nothing to compare it with.", r.Baseline)}
 	}
-	paragraphs := []string{w.which(), w.cost(), w.loses(), w.never()}
+	paragraphs := append(append([]string{w.which()}, w.recovery(maps)...), w.cost(), w.loses(), w.never())
 	for i := range r.Policies {
-		if i != w.best && i != w.base {
+		switch {
+		case i == w.best || i == w.base:
+		case r.Policies[i].Bracket:
+			paragraphs = append(paragraphs, w.bracket(i))
+		default:
 			paragraphs = append(paragraphs, w.other(i))
 		}
 	}
@@ -201,6 +206,73 @@ func (w *wording) other(i int) string {
 		text += fmt.Sprintf("; worst in %s: %s%s", w.r.Scenarios[s].Name, w.worse(s, i), because(reason(&w.r.Scenarios[s].Cells[i], &w.r.Scenarios[s].Cells[w.base])))
 	}
 	return text + "."
+}
+
+// furthest is the policy that one can have whose time a task differs most from the baseline's.
+func (w *wording) furthest() int {
+	most := w.base
+	for i := range w.r.Policies {
+		if p := w.policy(i); !p.Bracket && math.Abs(math.Log(p.Ratio)) > math.Abs(math.Log(w.policy(most).Ratio)) {
+			most = i
+		}
+	}
+	return most
+}
+
+// gist says in a few words how policies differ in a scenario: which one takes least, and which most.
+func (w *wording) gist(s int) string {
+	least, most := w.base, w.base
+	for i := range w.r.Policies {
+		switch f := w.r.Scenarios[s].Cells[i].Of(KeyTaskTime); {
+		case f.Better && w.taskRatio(s, i, least) < 1:
+			least = i
+		case f.Worse && w.taskRatio(s, i, most) > 1:
+			most = i
+		}
+	}
+	var said []string
+	if ratio := w.taskRatio(s, least, w.base); least != w.base {
+		said = append(said, fmt.Sprintf("%s %s less time a task than %s", w.policy(least).Name, percent(1-ratio), w.r.Baseline))
+	}
+	if ratio := w.taskRatio(s, most, w.base); most != w.base && ratio >= manyTimes {
+		said = append(said, fmt.Sprintf("%s %.0f times as much", w.policy(most).Name, ratio))
+	} else if most != w.base {
+		said = append(said, fmt.Sprintf("%s %s more", w.policy(most).Name, percent(ratio-1)))
+	}
+	if len(said) == 0 {
+		return "no difference for sure"
+	}
+	return strings.Join(said, ", ")
+}
+
+// bracket is a line about an oracle: how much there was to gain by knowing what is dead, and where.
+func (w *wording) bracket(i int) string {
+	p, best, base := w.policy(i), w.policy(w.best), w.policy(w.base)
+	text := fmt.Sprintf("%s, which nobody can have, ends dead attempts at once and no others: %s than with %s.", p.Name, changeOf(p), base.Name)
+	if w.best == w.base || !best.RatioCI.Excludes(1) {
+		return text
+	}
+	var beyond, short []string
+	for s := range w.r.Scenarios {
+		switch ratio := w.taskRatio(s, w.best, i); {
+		case ratio < 1-fewerTold:
+			beyond = append(beyond, fmt.Sprintf("%s (%s less)", w.r.Scenarios[s].Name, percent(1-ratio)))
+		case ratio >= manyTimes:
+			short = append(short, fmt.Sprintf("%s (%.0f times)", w.r.Scenarios[s].Name, ratio))
+		case ratio > 1+fewerTold:
+			short = append(short, fmt.Sprintf("%s (%s more)", w.r.Scenarios[s].Name, percent(ratio-1)))
+		}
+	}
+	switch {
+	case len(short) == 0:
+		text += fmt.Sprintf(" %s comes within %s of it everywhere.", best.Name, percent(fewerTold))
+	case len(short) > 0:
+		text += fmt.Sprintf(" %s takes more time than that in %s.", best.Name, strings.Join(short, ", "))
+	}
+	if len(beyond) > 0 {
+		text += fmt.Sprintf(" It takes less in %s, where there is more to gain than the time of the dead.", strings.Join(beyond, ", "))
+	}
+	return text
 }
 
 // lostMost is the scenario in which a policy loses most against the baseline for sure, or -1.

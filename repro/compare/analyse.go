@@ -21,7 +21,7 @@ func Analyse(r *Runs) *Results {
 		res.Warnings = []string{"No seed is finished under all policies in all scenarios, so there is nothing to compare yet."}
 		return res
 	}
-	a := &analysis{runs: r, n: res.N, base: p.baseline(), draws: stats.NewResampler(res.N, resampleSeed), metrics: Metrics()}
+	a := &analysis{runs: r, n: res.N, base: p.baseline(), brackets: p.brackets(), draws: stats.NewResampler(res.N, resampleSeed), metrics: Metrics()}
 	res.Scenarios = make([]ScenarioResult, len(p.Scenarios))
 	// Each block is a function of its runs alone, so the order in which they are made changes nothing.
 	var group sync.WaitGroup
@@ -31,17 +31,19 @@ func Analyse(r *Runs) *Results {
 	group.Wait()
 	res.Policies = a.policies(res.Scenarios)
 	res.Warnings = warnings(res)
-	res.Advice = advice(res)
+	res.Advice = advice(res, p.loadMaps())
 	return res
 }
 
 // analysis is what the figures of a comparison have in common.
 type analysis struct {
-	runs    *Runs
-	n       int // seeds
-	base    int // the baseline's place
-	draws   *stats.Resampler
-	metrics []Metric
+	runs *Runs
+	n    int // seeds
+	base int // the baseline's place
+	// brackets are shown beside the others, and neither marked nor counted among what was tried.
+	brackets []bool
+	draws    *stats.Resampler
+	metrics  []Metric
 }
 
 func (a *analysis) scenario(s int) ScenarioResult {
@@ -68,7 +70,7 @@ func (a *analysis) scenario(s int) ScenarioResult {
 func (a *analysis) weigh(m *Metric, row []*Figure) {
 	base := row[a.base].values
 	var ps []float64
-	for _, f := range row {
+	for i, f := range row {
 		diffs := minus(f.values, base)
 		f.Mean, f.CI = stats.Mean(f.values), a.draws.Mean(f.values)
 		f.Diff, f.DiffCI = stats.Mean(diffs), a.draws.Mean(diffs)
@@ -77,24 +79,43 @@ func (a *analysis) weigh(m *Metric, row []*Figure) {
 		if r, ok := stats.Correlation(f.values, base); ok {
 			f.Pairing = &r
 		}
-		if f.DiffCI.Excludes(0) && !m.Neutral {
+		if f.DiffCI.Excludes(0) && !m.Neutral && !a.brackets[i] {
 			f.Better = (f.Diff > 0) == m.HigherIsBetter
 			f.Worse = !f.Better
 		}
 		ps = append(ps, f.P)
 	}
-	for i, p := range holmOthers(ps, a.base) {
+	for i, p := range a.holm(ps) {
 		row[i].PHolm = p
 	}
 	if !m.Neutral {
-		a.markBest(m, row)
+		var real []*Figure
+		for i, f := range row {
+			if !a.brackets[i] {
+				real = append(real, f)
+			}
+		}
+		a.markBest(m, real)
 	}
 }
 
-// holmOthers corrects the p values of all but the baseline, which is not tried.
-func holmOthers(ps []float64, base int) []float64 {
-	corrected := stats.Holm(slices.Concat(ps[:base], ps[base+1:]))
-	return slices.Insert(corrected, base, 1)
+// holm corrects the p values of all but the baseline and the brackets, which are not tried.
+func (a *analysis) holm(ps []float64) []float64 {
+	tried := func(i int) bool { return i != a.base && !a.brackets[i] }
+	var those []float64
+	for i, p := range ps {
+		if tried(i) {
+			those = append(those, p)
+		}
+	}
+	corrected := stats.Holm(those)
+	all := make([]float64, len(ps))
+	for i := range all {
+		if all[i] = 1; tried(i) {
+			all[i], corrected = corrected[0], corrected[1:]
+		}
+	}
+	return all
 }
 
 // markBest marks the best figure where nothing else comes near.
@@ -176,7 +197,9 @@ func (a *analysis) cell(policy, scenario int) Cell {
 	}
 	c.Completed = proportion(completed, a.n)
 	c.Calls, c.Tasks, c.DetectDead = a.latency(calls), a.latency(tasks), a.latency(detected)
-	c.Recovery = back.done()
+	if c.Recovery = back.done(); c.Recovery != nil && len(back.latePerS) == a.n {
+		back.LatePerS, back.LateCI = stats.Mean(back.latePerS), a.draws.Mean(back.latePerS)
+	}
 	return c
 }
 
@@ -244,6 +267,9 @@ func (c *Cell) killedBy(run *metrics.Run, n int) {
 
 // see takes in a run.
 func (r *Recovery) see(run *metrics.Run) {
+	if run.Recovery.HasTrigger {
+		r.latePerS = append(r.latePerS, run.Recovery.LatePerS)
+	}
 	switch back := &run.Recovery; {
 	case !back.HasTrigger:
 	case back.Recovered:

@@ -15,6 +15,7 @@ func BenchmarkCompare(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		p.Policies = p.Policies[:len(compare.DefaultPolicies())] // without the oracle
 		p.Seeds = compare.Seeds{From: 1, To: 50}
 		runs := execute(b, p, compare.Options{})
 		if r := compare.Analyse(runs); r.Runs != 4000 {

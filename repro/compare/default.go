@@ -9,6 +9,9 @@ func DefaultPolicies() []string {
 	return []string{"none", "openai-python-3", "openai-go-3", "opencode", "total-600s", "idle-60s", "idle-120s", "ideal"}
 }
 
+// DefaultVariants are the default policies, and the oracle beside them.
+func DefaultVariants() []string { return append(DefaultPolicies(), Oracle) }
+
 // DefaultScenarios are the incident's: what hung, each mechanism that was thought of and that a policy
 // can do something about, or against, and a control with a long silence that is none.
 func DefaultScenarios() []string {
@@ -24,7 +27,7 @@ func DefaultSeeds() Seeds { return Seeds{1, 30} }
 // DefaultPlan is what wedge compare runs without arguments.
 func DefaultPlan() (*Plan, error) {
 	p := &Plan{Seeds: DefaultSeeds()}
-	for _, name := range DefaultPolicies() {
+	for _, name := range DefaultVariants() {
 		v, err := ParseVariant(name)
 		if err != nil {
 			return nil, err

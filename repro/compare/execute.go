@@ -173,7 +173,7 @@ func (e *execution) finish(job int, run *metrics.Run) {
 func (e *execution) measure(ctx context.Context, k key) (*metrics.Run, error) {
 	s := *e.cells[k.scenario*len(e.plan.Policies)+k.policy]
 	s.Seed = e.plan.Seeds.From + uint64(k.seed)
-	run, err := measure(ctx, &s)
+	run, err := measure(ctx, &s, e.plan.Policies[k.policy].Oracle)
 	if ctx.Err() != nil {
 		return nil, nil
 	}
@@ -184,8 +184,8 @@ func (e *execution) measure(ctx context.Context, k key) (*metrics.Run, error) {
 }
 
 // measure runs a scenario in virtual time and returns what was measured. Nothing is judged or written.
-func measure(ctx context.Context, s *repro.Scenario) (*metrics.Run, error) {
-	r, err := repro.Run(ctx, s, repro.Options{Measure: &metrics.Options{}, NoVerdict: true})
+func measure(ctx context.Context, s *repro.Scenario, oracle bool) (*metrics.Run, error) {
+	r, err := repro.Run(ctx, s, repro.Options{Measure: &metrics.Options{}, NoVerdict: true, Oracle: oracle})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ func (a *analysis) policies(scenarios []ScenarioResult) []PolicyResult {
 	var ps []float64
 	for i := range all {
 		v := &a.runs.Plan.Policies[i]
-		all[i] = PolicyResult{Name: v.Name, About: v.About, Source: v.Source, Trap: v.Trap}
+		all[i] = PolicyResult{Name: v.Name, About: v.About, Source: v.Source, Trap: v.Trap, Bracket: v.Oracle}
 		a.ratio(&all[i], i, scenarios)
 		ps = append(ps, all[i].P)
 		completed, runs := 0, 0
@@ -23,7 +23,7 @@ func (a *analysis) policies(scenarios []ScenarioResult) []PolicyResult {
 		}
 		all[i].Completed = proportion(completed, runs)
 	}
-	for i, p := range holmOthers(ps, a.base) {
+	for i, p := range a.holm(ps) {
 		all[i].PHolm = p
 	}
 	for m := range a.metrics {
@@ -65,18 +65,19 @@ func (a *analysis) markBestRatio(all []PolicyResult) {
 	best := leastRatio(all)
 	near := 0
 	for i := range all {
-		if i != best && !a.draws.Mean(minus(all[i].logRatios, all[best].logRatios)).Excludes(0) {
+		if i != best && !all[i].Bracket && !a.draws.Mean(minus(all[i].logRatios, all[best].logRatios)).Excludes(0) {
 			all[i].NearBest = true
 			near++
 		}
 	}
-	all[best].Best = near == 0 && len(all) > 1
+	all[best].Best = near == 0 && len(all) > 1 && !all[best].Bracket
 }
 
+// leastRatio is the policy with the least ratio of those that one can have, if there is any.
 func leastRatio(all []PolicyResult) int {
 	best := 0
 	for i := range all {
-		if all[i].Ratio < all[best].Ratio {
+		if all[best].Bracket && !all[i].Bracket || all[best].Bracket == all[i].Bracket && all[i].Ratio < all[best].Ratio {
 			best = i
 		}
 	}

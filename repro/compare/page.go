@@ -8,9 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.com/wedge/repro"
 	"example.com/wedge/repro/compare/report"
-	"example.com/wedge/repro/metrics"
 )
 
 // WriteReport writes report.html into the directory. It runs a few of the runs again, with values over
@@ -31,7 +29,7 @@ func WriteReport(ctx context.Context, dir, command string, runs *Runs, r *Result
 func Page(ctx context.Context, command string, runs *Runs, r *Results) (report.Input, error) {
 	in := report.Input{
 		Title: headline(r), Advice: r.Advice, Warnings: r.Warnings, Command: command,
-		About: fmt.Sprintf("%s on %s, %s, with the same agents, servers and random numbers", Count(len(r.Policies), "policy", "policies"), count(len(r.Scenarios), "scenario"), count(r.N, "seed")),
+		About: fmt.Sprintf("%s on %s, %s, with the same agents, servers and random numbers", r.Compared(), count(len(r.Scenarios), "scenario"), count(r.N, "seed")),
 	}
 	if r.N == 0 {
 		return in, nil
@@ -40,14 +38,15 @@ func Page(ctx context.Context, command string, runs *Runs, r *Results) (report.I
 	in.Facts = p.facts()
 	in.Tables = append(in.Tables, p.overallTable())
 	in.Sections = append(in.Sections, p.overallSection())
+	in.Sections = append(in.Sections, p.loadSections()...)
 	in.Sections = append(in.Sections, p.sweepSections()...)
 	single, err := p.singleRuns(ctx)
 	if err != nil {
 		return in, err
 	}
 	in.Sections = append(in.Sections, single...)
+	in.Sections = append(in.Sections, report.Section{Title: "Scenario by scenario", Gist: "Each opens to its table, and to pictures where policies differ."})
 	for s := range r.Scenarios {
-		in.Tables = append(in.Tables, p.scenarioTable(s))
 		in.Sections = append(in.Sections, p.scenarioSection(s))
 	}
 	return in, nil
@@ -97,6 +96,13 @@ func (p *pictures) facts() []report.Fact {
 		{Name: "Horizon", Text: strings.Join(horizons, ", ") + "; what had not ended by then, or failed, counts as that long, and is told of as never. Nothing is cut off at the start: a run is the whole life of a fleet"},
 		{Name: "Load", Text: "closed loop: an agent asks again when it has its answer. Times are from when an agent wanted something, waits for slots and all attempts included"},
 	}
+	return append(facts, p.policyFacts()...)
+}
+
+// policyFacts say what the policies are. They stand in a list of their own, as a description in a column of a table
+// leaves no room for the numbers.
+func (p *pictures) policyFacts() []report.Fact {
+	var facts []report.Fact
 	for i := range p.r.Policies {
 		row := &p.r.Policies[i]
 		text := row.About
@@ -136,14 +142,14 @@ func (p *pictures) overallTable() report.Table {
 		row := &p.r.Policies[i]
 		cells := []report.Cell{{Text: "baseline"}, {Text: "–"}}
 		if i != p.w.base {
-			cells = []report.Cell{
-				{Value: row.Ratio - 1, Lo: row.RatioCI.Low - 1, Hi: row.RatioCI.High - 1, Mark: markFor(row.Best, row.RatioCI.Excludes(1), row.Ratio < 1)},
-				{Value: row.PHolm},
-			}
+			cells[0] = report.Cell{Value: row.Ratio - 1, Lo: row.RatioCI.Low - 1, Hi: row.RatioCI.High - 1, Mark: markFor(row.Best, row.RatioCI.Excludes(1) && !row.Bracket, row.Ratio < 1)}
+		}
+		if i != p.w.base && !row.Bracket {
+			cells[1] = report.Cell{Value: row.PHolm}
 		}
 		cells = append(cells, cellsOf(keys, row.Figures)...)
 		cells = append(cells, report.Cell{Text: fmt.Sprintf("%d/%d", row.Never, row.Completed.N)})
-		t.Rows = append(t.Rows, report.Row{Name: row.Name, Cells: cells})
+		t.Rows = append(t.Rows, report.Row{Name: row.Label(), Cells: cells})
 	}
 	return t
 }
@@ -151,7 +157,7 @@ func (p *pictures) overallTable() report.Table {
 // scenarioTable is the table of a scenario.
 func (p *pictures) scenarioTable(s int) report.Table {
 	block := &p.r.Scenarios[s]
-	t := report.Table{Title: block.Name, Note: fmt.Sprintf("n = %d seeds; behind a quantile stands its own n, and with too few for it there is none. A task or call that failed or never ended counts as longer than any.", p.r.N)}
+	t := report.Table{Note: fmt.Sprintf("n = %d seeds; behind a quantile stands its own n, and with too few for it there is none. A task or call that failed or never ended counts as longer than any.", p.r.N)}
 	keys := MainKeys()
 	for _, m := range metricsOf(keys) {
 		t.Columns = append(t.Columns, report.Column{Name: m.Name, Unit: m.Unit}) // the first table explains them
@@ -166,7 +172,7 @@ func (p *pictures) scenarioTable(s int) report.Table {
 			cells = append(cells, report.Cell{Text: "–"})
 		}
 		cells = append(cells, report.Cell{Text: fmt.Sprintf("%d/%d", c.Never, c.Completed.N)})
-		t.Rows = append(t.Rows, report.Row{Name: c.Policy, Cells: cells})
+		t.Rows = append(t.Rows, report.Row{Name: p.r.Policies[i].Label(), Cells: cells})
 	}
 	return t
 }
@@ -219,19 +225,4 @@ func metricsOf(keys []string) []Metric {
 		}
 	}
 	return found
-}
-
-// again runs one run once more, with values over time. It ends where the scenario's own watchdog gives
-// up: hours in which nothing happens would leave no room for what did.
-func (p *pictures) again(ctx context.Context, policy, scenario int) (*metrics.Run, *repro.Scenario, error) {
-	s, err := p.runs.Plan.Scenario(policy, scenario, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.Watchdog = p.runs.Plan.Scenarios[scenario].Watchdog
-	r, err := repro.Run(ctx, s, repro.Options{Measure: &metrics.Options{Series: true}, NoVerdict: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	return r.Measured, s, nil
 }

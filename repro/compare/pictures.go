@@ -1,12 +1,11 @@
 package compare
 
 import (
-	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"example.com/wedge/repro/compare/report"
-	"example.com/wedge/repro/metrics"
 )
 
 // overallSection is the forest plot and the trade of time against waste, over all scenarios.
@@ -18,11 +17,11 @@ func (p *pictures) overallSection() report.Section {
 	for i := range p.r.Policies {
 		row := &p.r.Policies[i]
 		if i != p.w.base {
-			forest.Rows = append(forest.Rows, report.Difference{Name: row.Name, Value: row.Ratio - 1, Lo: row.RatioCI.Low - 1, Hi: row.RatioCI.High - 1,
-				N: p.r.N, Certain: row.RatioCI.Excludes(1) && row.PHolm < significant})
+			forest.Rows = append(forest.Rows, report.Difference{Name: row.Label(), Value: row.Ratio - 1, Lo: row.RatioCI.Low - 1, Hi: row.RatioCI.High - 1,
+				N: p.r.N, Certain: row.RatioCI.Excludes(1) && row.PHolm < significant && !row.Bracket})
 		}
 		waste := row.Of(KeyWasted)
-		pareto.Offers = append(pareto.Offers, report.Offer{Name: row.Name, X: waste.Mean, XLo: waste.CI.Low, XHi: waste.CI.High, Y: row.Ratio, YLo: row.RatioCI.Low, YHi: row.RatioCI.High, N: p.r.N})
+		pareto.Offers = append(pareto.Offers, report.Offer{Name: row.Label(), Bracket: row.Bracket, X: waste.Mean, XLo: waste.CI.Low, XHi: waste.CI.High, Y: row.Ratio, YLo: row.RatioCI.Low, YHi: row.RatioCI.High, N: p.r.N})
 	}
 	return report.Section{Title: "How much better", Plots: []report.Plot{forest, pareto}}
 }
@@ -30,23 +29,71 @@ func (p *pictures) overallSection() report.Section {
 // significant is the level of tests.
 const significant = 0.05
 
-// scenarioSection has the pictures of a scenario: differences, time against waste, how long the slow ones
-// take, and how runs come back.
+// picturesMax is how many scenarios have pictures of their own; with more they would be nobody's reading.
+const picturesMax = 12
+
+// scenarioSection has what a scenario's policies did: in a few words, its table, and pictures where they differ.
 func (p *pictures) scenarioSection(s int) report.Section {
 	block := &p.r.Scenarios[s]
+	section := report.Section{Title: block.Name, Folded: true, Gist: p.w.gist(s), Text: []string{block.About}, Tables: []report.Table{p.scenarioTable(s)}}
+	if len(p.r.Scenarios) > picturesMax {
+		return section
+	}
 	note := fmt.Sprintf("%s, %d seeds", block.Name, p.r.N)
-	forest := report.ForestInput{Frame: report.Frame{Title: "Time a task, difference to " + p.r.Baseline, Note: note}, What: "mean time a task against " + p.r.Baseline, Unit: "s"}
-	pareto := report.ParetoInput{Frame: report.Frame{Title: "p95 of task time against waste", Note: note}, X: report.Axis{Label: "wasted output tokens (share)"}, Y: report.Axis{Label: "p95 of task time", Unit: "s", Log: true}}
+	for _, plot := range []report.Plot{p.differences(s, note), p.trade(s, note)} {
+		if plot != nil {
+			section.Plots = append(section.Plots, plot)
+		}
+	}
+	section.Plots = append(section.Plots, p.curves(s, note)...)
+	return section
+}
+
+// differences is the forest plot of a scenario, or nil if there is none.
+func (p *pictures) differences(s int, note string) report.Plot {
+	in := report.ForestInput{Frame: report.Frame{Title: "Time a task, difference to " + p.r.Baseline, Note: note}, What: "mean time a task against " + p.r.Baseline, Unit: "s"}
+	any := false
+	for i := range p.r.Scenarios[s].Cells {
+		row := &p.r.Policies[i]
+		if f := p.r.Scenarios[s].Cells[i].Of(KeyTaskTime); i != p.w.base {
+			any = any || f.Diff != 0
+			in.Rows = append(in.Rows, report.Difference{Name: row.Label(), Value: f.Diff, Lo: f.DiffCI.Low, Hi: f.DiffCI.High, N: p.r.N,
+				Certain: f.DiffCI.Excludes(0) && f.PHolm < significant && !row.Bracket})
+		}
+	}
+	if !any {
+		return nil
+	}
+	return in
+}
+
+// trade is the p95 of task time against waste in a scenario, or nil if fewer than two policies have both.
+func (p *pictures) trade(s int, note string) report.Plot {
+	in := report.ParetoInput{Frame: report.Frame{Title: "p95 of task time against waste", Note: note}, X: report.Axis{Label: "wasted output tokens (share)"}, Y: report.Axis{Label: "p95 of task time", Unit: "s", Log: true}}
+	differ := 0
+	for i := range p.r.Scenarios[s].Cells {
+		o := offerOf(&p.r.Scenarios[s].Cells[i])
+		o.Name, o.Bracket = p.r.Policies[i].Label(), p.r.Policies[i].Bracket
+		if !math.IsNaN(o.Y) && !slices.ContainsFunc(in.Offers, func(other report.Offer) bool { return other.X == o.X && other.Y == o.Y }) {
+			differ++
+		}
+		in.Offers = append(in.Offers, o)
+	}
+	if differ < 2 {
+		return nil
+	}
+	return in
+}
+
+// curves are how long tasks and calls take, and how runs come back: each where it is not the same under every policy.
+func (p *pictures) curves(s int, note string) []report.Plot {
 	tasks := report.CCDFInput{Frame: report.Frame{Title: "Task time", Note: note}, What: "task time"}
 	calls := report.CCDFInput{Frame: report.Frame{Title: "Call time", Note: note + ", from when the agent wanted the answer"}, What: "call time"}
 	back := report.RecoveryInput{Frame: report.Frame{Title: "Not yet recovered", Note: note + ", after the trigger's end"}}
-	for i := range block.Cells {
-		c := &block.Cells[i]
-		if f := c.Of(KeyTaskTime); i != p.w.base {
-			forest.Rows = append(forest.Rows, report.Difference{Name: c.Policy, Value: f.Diff, Lo: f.DiffCI.Low, Hi: f.DiffCI.High, N: p.r.N, Certain: f.DiffCI.Excludes(0) && f.PHolm < significant})
-		}
-		pareto.Offers = append(pareto.Offers, offerOf(c))
-		task, call := report.Sample{Name: c.Policy}, report.Sample{Name: c.Policy}
+	for i := range p.r.Scenarios[s].Cells {
+		c := &p.r.Scenarios[s].Cells[i]
+		name := p.r.Policies[i].Label()
+		task, call := report.Sample{Name: name}, report.Sample{Name: name}
 		for seed := range p.r.N {
 			raw := &p.runs.Of(i, s, seed).Raw
 			task.TookS, task.CensoredS = appendTimes(task.TookS, raw.TaskS), appendTimes(task.CensoredS, raw.TaskCensoredS)
@@ -54,20 +101,38 @@ func (p *pictures) scenarioSection(s int) report.Section {
 		}
 		tasks.Samples, calls.Samples = append(tasks.Samples, task), append(calls.Samples, call)
 		if c.Recovery != nil {
-			back.Groups = append(back.Groups, report.Recoveries{Name: c.Policy, AfterS: c.Recovery.afterS, NeverS: c.Recovery.neverS})
+			back.Groups = append(back.Groups, report.Recoveries{Name: name, AfterS: c.Recovery.afterS, NeverS: c.Recovery.neverS})
 		}
 	}
-	section := report.Section{Title: block.Name, Text: []string{block.About}, Plots: []report.Plot{forest, pareto, tasks, calls}}
-	if len(back.Groups) > 0 {
-		section.Plots = append(section.Plots, back)
+	var plots []report.Plot
+	for _, in := range []report.CCDFInput{tasks, calls} {
+		if worthDrawing(in.Samples) {
+			plots = append(plots, in)
+		}
 	}
-	return section
+	same := func(g report.Recoveries) bool {
+		return slices.Equal(g.AfterS, back.Groups[0].AfterS) && slices.Equal(g.NeverS, back.Groups[0].NeverS)
+	}
+	if len(back.Groups) > 0 && slices.ContainsFunc(back.Groups, func(g report.Recoveries) bool { return !same(g) }) {
+		plots = append(plots, back)
+	}
+	return plots
+}
+
+// worthDrawing says whether samples differ, and any has an end.
+func worthDrawing(samples []report.Sample) bool {
+	differ, ended := false, false
+	for _, s := range samples {
+		differ = differ || !slices.Equal(s.TookS, samples[0].TookS) || !slices.Equal(s.CensoredS, samples[0].CensoredS)
+		ended = ended || len(s.TookS) > 0
+	}
+	return differ && ended
 }
 
 // offerOf is a policy's p95 of task time against its waste.
 func offerOf(c *Cell) report.Offer {
 	waste := c.Of(KeyWasted)
-	o := report.Offer{Name: c.Policy, X: waste.Mean, XLo: waste.CI.Low, XHi: waste.CI.High, Y: math.NaN(), N: c.Tasks.N}
+	o := report.Offer{X: waste.Mean, XLo: waste.CI.Low, XHi: waste.CI.High, Y: math.NaN(), N: c.Tasks.N}
 	if q := c.Tasks.P95; q != nil {
 		o.Y, o.YLo, o.YHi = q.S, q.LowS, q.HighS
 		if q.HighNever {
@@ -85,69 +150,4 @@ func appendTimes(to []float64, times []float32) []float64 {
 		to = append(to, float64(s))
 	}
 	return to
-}
-
-// singleRuns shows one run of the baseline and one of the best policy where that gains most, and where
-// it loses most.
-func (p *pictures) singleRuns(ctx context.Context) ([]report.Section, error) {
-	var sections []report.Section
-	for _, c := range []struct {
-		scenario int
-		title    string
-	}{{p.w.mostGained(), "Where %s gains most: %s"}, {p.w.lostMost(p.w.best), "Where %s loses most: %s"}} {
-		if c.scenario < 0 || p.w.best == p.w.base {
-			continue
-		}
-		section := report.Section{Title: fmt.Sprintf(c.title, p.w.policy(p.w.best).Name, p.r.Scenarios[c.scenario].Name)}
-		for _, policy := range []int{p.w.base, p.w.best} {
-			plots, err := p.singleRun(ctx, policy, c.scenario)
-			if err != nil {
-				return nil, err
-			}
-			section.Plots = append(section.Plots, plots...)
-		}
-		sections = append(sections, section)
-	}
-	return sections, nil
-}
-
-// singleRun has the pictures of one run: over time, the servers' places, the agents, and the plane of
-// queue and orbit.
-func (p *pictures) singleRun(ctx context.Context, policy, scenario int) ([]report.Plot, error) {
-	run, s, err := p.again(ctx, policy, scenario)
-	if err != nil || run.Series == nil {
-		return nil, err
-	}
-	series := run.Series
-	name := p.r.Policies[policy].Name
-	frame := func(title string) report.Frame {
-		return report.Frame{Title: title + ": " + name, Note: fmt.Sprintf("one run of %s, seed %d", p.r.Scenarios[scenario].Name, s.Seed)}
-	}
-	var shades []report.Shade
-	for _, w := range s.TriggerWindows() {
-		shades = append(shades, report.Shade{Name: "trigger", FromX: w.From.Seconds(), ToX: w.To.Seconds()})
-	}
-	timeline := report.TimelineInput{Frame: frame("Over time"), EveryS: series.EveryS, Triggers: shades, Panels: []report.Panel{
-		{Label: "calls", Unit: "1/s", Lines: []report.Track{{Name: "offered", Values: series.OfferedPerS}, {Name: "attempts", Values: series.AttemptsPerS}}},
-		{Label: "goodput", Unit: "tok/s", Lines: []report.Track{{Name: "goodput", Values: series.GoodputPerS}}},
-		{Label: "requests", Lines: []report.Track{{Name: "open at the client", Values: series.ClientInflight}, {Name: "running at the servers", Values: series.ServerRunning}, {Name: "of these for nobody", Values: series.Zombies}}},
-		{Label: "waiting", Lines: []report.Track{{Name: "for a slot", Values: series.PacerQueue}, {Name: "at the servers", Values: series.ServerQueue}, {Name: "between attempts", Values: series.Backoff}}},
-	}}
-	slots := report.SlotsInput{Frame: frame("The servers' places"), EveryS: series.EveryS, Triggers: shades,
-		Useful: series.SlotsUseful, Zombie: series.SlotsZombie, Idle: series.SlotsIdle, Queued: series.SlotsQueued}
-	gantt := report.GanttInput{Frame: frame("The agents"), Triggers: shades, Stages: []string{"think", "tool", "slot", "rate", "backoff", "connect", "headers", "first_token", "stream"}}
-	for _, span := range series.Gantt {
-		gantt.Spans = append(gantt.Spans, report.Span(span))
-	}
-	phase := report.PhaseInput{Frame: frame("Queue against orbit"), Paths: []report.Path{pathOf(name, series)}}
-	return []report.Plot{timeline, slots, gantt, phase}, nil
-}
-
-func pathOf(name string, series *metrics.Series) report.Path {
-	path := report.Path{Name: name}
-	for i := range series.Backoff {
-		path.Queued = append(path.Queued, float64(series.PacerQueue[i])+float64(series.ServerQueue[i]))
-		path.Orbit = append(path.Orbit, float64(series.Backoff[i]))
-	}
-	return path
 }

@@ -15,7 +15,7 @@ type Plan struct {
 	Policies  []Variant
 	Scenarios []*repro.Scenario // their seeds do not matter
 	Seeds     Seeds
-	// Baseline is the name of the policy that the others are held against. "": the first.
+	// Baseline is the name of the policy that the others are held against. "": the first that is no oracle.
 	Baseline string
 	// Loads are, for each scenario, the points that it stands for, one for each sweep of the world; nil:
 	// there was none.
@@ -32,6 +32,9 @@ type Variant struct {
 	Trap   string `json:"trap,omitempty"`   // what its defaults do that one would not expect
 	// AsIs leaves each scenario's own policy as it is.
 	AsIs bool `json:"as_is,omitempty"`
+	// Oracle ends attempts that the servers know to be dead, at once, and no others: no policy that anybody can
+	// have, but a bracket of what limits can reach. It is shown, and neither recommended nor marked.
+	Oracle bool `json:"oracle,omitempty"`
 	// Policy replaces the scenario's.
 	Policy pacer.Policy `json:"policy"`
 	// Set are settings of the scenario's pacer, such as "pacer.hold=start".
@@ -140,7 +143,12 @@ func (p *Plan) index(name string) int {
 }
 
 // baseline is where the baseline stands.
-func (p *Plan) baseline() int { return max(0, p.index(p.Baseline)) }
+func (p *Plan) baseline() int {
+	if p.Baseline == "" {
+		return max(0, slices.IndexFunc(p.Policies, func(v Variant) bool { return !v.Oracle }))
+	}
+	return max(0, p.index(p.Baseline))
+}
 
 // Runs is how many runs the plan has.
 func (p *Plan) Runs() int { return len(p.Policies) * len(p.Scenarios) * p.Seeds.N() }

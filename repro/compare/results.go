@@ -29,6 +29,9 @@ type PolicyResult struct {
 	About  string `json:"about,omitempty"`
 	Source string `json:"source,omitempty"`
 	Trap   string `json:"trap,omitempty"`
+	// Bracket says that nobody can have it: it is shown for what limits can reach, and neither recommended
+	// nor marked.
+	Bracket bool `json:"bracket,omitempty"`
 	// Ratio is the task time by that of the baseline: the geometric mean over scenarios and seeds.
 	Ratio   float64        `json:"ratio"`
 	RatioCI stats.Interval `json:"ratio_ci95"`
@@ -133,12 +136,17 @@ type Quantile struct {
 type Recovery struct {
 	Recovered Proportion `json:"recovered"`
 	Never     int        `json:"never"`
+	// LatePerS is the mean goodput long after the trigger, in output tokens a second: of a fleet to which load keeps
+	// coming it tells whether it is in its good state or in the bad one.
+	LatePerS float64        `json:"late_goodput_tokens_per_s"`
+	LateCI   stats.Interval `json:"late_goodput_ci95"`
 	// MedianS is by when half of the runs have recovered; absent if it never comes to that.
 	MedianS *float64 `json:"median_s,omitempty"`
 	// Curve is the share of runs that have not recovered by a time.
 	Curve stats.Survival `json:"curve"`
 
 	afterS, neverS []float64
+	latePerS       []float64 // by seed
 }
 
 // KilledBy is what one limit did to healthy attempts.
@@ -150,6 +158,26 @@ type KilledBy struct {
 
 // Of is the figure of a metric, or nil if there is none of that key.
 func (c *Cell) Of(key string) *Figure { return figureOf(c.Figures, key) }
+
+// Compared is how many policies there are, in words, with the brackets apart.
+func (r *Results) Compared() string {
+	text, n := "", len(r.Policies)
+	for i := range r.Policies {
+		if r.Policies[i].Bracket {
+			text += ", " + r.Policies[i].Name + " beside them"
+			n--
+		}
+	}
+	return Count(n, "policy", "policies") + text
+}
+
+// Label is the name as tables have it.
+func (p *PolicyResult) Label() string {
+	if p.Bracket {
+		return p.Name + " (bracket)"
+	}
+	return p.Name
+}
 
 // Of is the figure of a metric, or nil if there is none of that key.
 func (p *PolicyResult) Of(key string) *Figure { return figureOf(p.Figures, key) }

@@ -114,6 +114,9 @@ func (p *Plan) sweepPolicies(s Sweep) error {
 	var swept []Variant
 	for i := range bases {
 		swept = append(swept, bases[i])
+		if bases[i].Oracle { // it has no limits to change
+			continue
+		}
 		for _, value := range s.Values {
 			v, err := bases[i].with("--sweep "+s.Path+"="+value, []Setting{{s.Path, value}})
 			if err != nil {
@@ -126,6 +129,9 @@ func (p *Plan) sweepPolicies(s Sweep) error {
 			v.At = &Point{bases[i].Name, s.Path, value, numberOf(value)}
 			swept = append(swept, v)
 		}
+	}
+	if len(swept) == len(bases) {
+		return &repro.InputError{Source: "--sweep " + s.Path, Msg: "found the oracle only, which has no limits to change: want a policy"}
 	}
 	p.Policies = swept
 	return nil
@@ -158,7 +164,7 @@ func (v *Variant) with(source string, settings []Setting) (Variant, error) {
 
 func scenarioAt(base *repro.Scenario, path, value string) (*repro.Scenario, error) {
 	at := *base
-	at.Faults = slices.Clone(base.Faults)
+	at.Faults, at.Triggers = slices.Clone(base.Faults), slices.Clone(base.Triggers)
 	if err := at.Set(path, value); err != nil {
 		return nil, renamed("--sweep "+path+"="+value, err)
 	}

@@ -12,8 +12,6 @@ func (p *pictures) sweepSections() []report.Section {
 	var plots []report.Plot
 	plots = append(plots, p.policySweeps()...)
 	plots = append(plots, p.searches()...)
-	plots = append(plots, p.loads()...)
-	plots = append(plots, p.recoveryMaps()...)
 	if len(plots) == 0 {
 		return nil
 	}
@@ -83,6 +81,9 @@ func (p *pictures) searches() []report.Plot {
 	in := report.SweepInput{Frame: report.Frame{Title: "Search for " + t.Knobs[0].Path, Note: fmt.Sprintf("seeds %s; the results are of others", t.Seeds)},
 		X: report.Axis{Label: t.Knobs[0].Path, Unit: unit, Log: true}, Y: report.Axis{Label: "time a task by that of the policy as it was", Log: true}}
 	for _, tuned := range t.Policies {
+		if len(tuned.Points) == 0 {
+			continue
+		}
 		curve := report.Curve{Name: tuned.Base, N: t.Seeds.N()}
 		for _, at := range tuned.Points {
 			curve.Points = append(curve.Points, report.Point{X: at.X[0], Y: at.Ratio, Lo: at.RatioCI.Low, Hi: at.RatioCI.High})
@@ -90,77 +91,4 @@ func (p *pictures) searches() []report.Plot {
 		in.Curves = append(in.Curves, sorted(curve))
 	}
 	return []report.Plot{in}
-}
-
-// loads has a picture of goodput against the world's parameter, with a curve for each policy.
-func (p *pictures) loads() []report.Plot {
-	loads := p.runs.Plan.Loads
-	if len(loads) == 0 || len(loads[0]) != 1 {
-		return nil
-	}
-	var plots []report.Plot
-	for from := 0; from < len(loads); {
-		to := from
-		for to < len(loads) && loads[to][0].Of == loads[from][0].Of {
-			to++
-		}
-		at := &loads[from][0]
-		in := report.LinesInput{Frame: report.Frame{Title: "Goodput against " + at.Path, Note: fmt.Sprintf("%s, %d seeds", at.Of, p.r.N)},
-			X: report.Axis{Label: at.Path, Unit: unitOf(at)}, Y: report.Axis{Label: "goodput (tok/s)"}, Markers: true}
-		for i := range p.r.Policies {
-			curve := report.Curve{Name: p.r.Policies[i].Name, N: p.r.N}
-			for s := from; s < to; s++ {
-				f := p.r.Scenarios[s].Cells[i].Of(KeyGoodput)
-				curve.Points = append(curve.Points, report.Point{X: loads[s][0].X, Y: f.Mean, Lo: f.CI.Low, Hi: f.CI.High})
-			}
-			in.Curves = append(in.Curves, sorted(curve))
-		}
-		plots = append(plots, in)
-		from = to
-	}
-	return plots
-}
-
-// recoveryMaps has a picture for each policy of how many runs recover, over two parameters of the world:
-// the first sweep from left to right, the second upwards.
-func (p *pictures) recoveryMaps() []report.Plot {
-	loads := p.runs.Plan.Loads
-	if len(loads) == 0 || len(loads[0]) != 2 {
-		return nil
-	}
-	var plots []report.Plot
-	for i := range p.r.Policies {
-		in := report.HeatMapInput{Frame: report.Frame{Title: "Runs that recover: " + p.r.Policies[i].Name, Note: fmt.Sprintf("%d seeds", p.r.N)}, XLabel: loads[0][0].Path, YLabel: loads[0][1].Path}
-		for _, at := range loads {
-			in.XTicks, in.YTicks = addTick(in.XTicks, at[0].Value), addTick(in.YTicks, at[1].Value)
-		}
-		in.Recovered, in.Runs = grid(len(in.YTicks), len(in.XTicks)), grid(len(in.YTicks), len(in.XTicks))
-		for s, at := range loads {
-			y, x := slices.Index(in.YTicks, at[1].Value), slices.Index(in.XTicks, at[0].Value)
-			if back := p.r.Scenarios[s].Cells[i].Recovery; back != nil {
-				in.Recovered[y][x] += back.Recovered.K
-				in.Runs[y][x] += back.Recovered.N
-			} else { // nothing upset these runs by itself: whether they end is what there is to see
-				in.Recovered[y][x] += p.r.Scenarios[s].Cells[i].Completed.K
-				in.Runs[y][x] += p.r.Scenarios[s].Cells[i].Completed.N
-			}
-		}
-		plots = append(plots, in)
-	}
-	return plots
-}
-
-func addTick(ticks []string, tick string) []string {
-	if slices.Contains(ticks, tick) {
-		return ticks
-	}
-	return append(ticks, tick)
-}
-
-func grid(rows, columns int) [][]int {
-	g := make([][]int, rows)
-	for i := range g {
-		g[i] = make([]int, columns)
-	}
-	return g
 }

@@ -50,7 +50,11 @@ func Tune(ctx context.Context, p *Plan, t Tuning, o Options) (*Plan, error) {
 	s := &search{plan: p, tuning: t, o: o, step: 1 / float64(coarse-1)}
 	for i := range p.Policies {
 		s.tuning.Policies = append(s.tuning.Policies, TunedPolicy{Base: p.Policies[i].Name, Best: -1})
-		s.tried = append(s.tried, spread(coarse, len(t.Knobs)))
+		points := spread(coarse, len(t.Knobs))
+		if p.Policies[i].Oracle {
+			points = nil
+		}
+		s.tried = append(s.tried, points)
 	}
 	if err := s.stage(ctx, firstStage); err != nil {
 		return nil, err
@@ -76,8 +80,14 @@ func (t *Tuning) validate(p *Plan) error {
 	case t.Seeds.From <= p.Seeds.To && p.Seeds.From <= t.Seeds.To:
 		return &repro.InputError{Source: "--tune-seeds", Msg: fmt.Sprintf("found %s, which overlaps --seeds %s: what was tuned on seeds looks better on them than it is", t.Seeds, p.Seeds)}
 	}
+	if !slices.Contains(p.brackets(), false) {
+		return &repro.InputError{Source: "--tune", Msg: "found the oracle only, which has nothing to tune: want a policy"}
+	}
 	for i := range p.Policies {
 		for k := range t.Knobs {
+			if p.Policies[i].Oracle {
+				continue
+			}
 			if err := t.Knobs[k].fits(&p.Policies[i]); err != nil {
 				return err
 			}
@@ -157,6 +167,9 @@ func (s *search) stage(ctx context.Context, name string) error {
 	}
 	var trials []trial
 	for i := range s.plan.Policies {
+		if len(s.tried[i]) == 0 {
+			continue
+		}
 		base := len(p.Policies)
 		p.Policies = append(p.Policies, s.plan.Policies[i])
 		for _, place := range s.tried[i] {

@@ -141,7 +141,7 @@ func oddPlots(data []byte, name string, log bool) []Plot {
 	for i := range n.small() {
 		g.Spans = append(g.Spans, Span{name[:min(i, len(name))], name, n.next(), n.next()})
 		fo.Rows = append(fo.Rows, Difference{name[:min(i, len(name))], name, n.next(), n.next(), n.next(), n.small(), i%2 == 0})
-		pa.Offers = append(pa.Offers, Offer{name, n.next(), n.next(), n.next(), n.next(), n.next(), n.next(), n.small()})
+		pa.Offers = append(pa.Offers, Offer{name, n.next(), n.next(), n.next(), n.next(), n.next(), n.next(), n.small(), i%2 == 0})
 	}
 	h := HeatMapInput{Frame: f, XLabel: name, YLabel: name, XTicks: []string{name, "b"}, YTicks: []string{"c", name}, GoodIsZero: log}
 	for range n.small() % 4 {

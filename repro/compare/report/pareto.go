@@ -79,9 +79,9 @@ func (in ParetoInput) plot(p *picture, x, y scale, data func(draw.Canvas)) {
 func front(offers []Offer) []bool {
 	best := make([]bool, len(offers))
 	for i, o := range offers {
-		best[i] = true
+		best[i] = !o.Bracket
 		for _, p := range offers {
-			if p.X <= o.X && p.Y <= o.Y && (p.X < o.X || p.Y < o.Y) {
+			if !p.Bracket && p.X <= o.X && p.Y <= o.Y && (p.X < o.X || p.Y < o.Y) {
 				best[i] = false
 			}
 		}

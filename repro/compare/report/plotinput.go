@@ -200,6 +200,7 @@ type Offer struct {
 	XLo, XHi float64
 	YLo, YHi float64
 	N        int
+	Bracket  bool // nobody can have it: it is drawn, and beats none
 }
 
 // ForestInput shows paired differences with 95 % intervals.
