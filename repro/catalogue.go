@@ -4,6 +4,8 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+
+	"example.com/wedge/harness/strict"
 )
 
 //go:embed scenarios/*.yaml
@@ -33,7 +35,7 @@ func Lookup(name string) (*Scenario, error) {
 	case slices.Contains(workloads[:], name):
 		return load(workloadFiles, "workloads/", name)
 	}
-	return nil, &InputError{Source: "repro", Msg: fmt.Sprintf("unknown scenario %q%s", name, suggest(name, slices.Concat(catalogued[:], workloads[:])))}
+	return nil, &InputError{Source: "repro", Msg: fmt.Sprintf("unknown scenario %q%s", name, strict.Suggest(name, slices.Concat(catalogued[:], workloads[:])))}
 }
 
 // load reads a scenario that the program carries: an error is a mistake in its own text.

@@ -2,6 +2,7 @@ package repro
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"example.com/wedge/agents"
 	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/strict"
 	"example.com/wedge/pacer/preset"
 	"example.com/wedge/repro/serving"
 )
@@ -73,7 +75,7 @@ func validPreset(name string) error {
 	if name == "" || slices.Contains(preset.Names(), name) {
 		return nil
 	}
-	return fmt.Errorf("preset: found %q%s", name, suggest(name, preset.Names()))
+	return fmt.Errorf("preset: found %q%s", name, strict.Suggest(name, preset.Names()))
 }
 
 // AddFaults adds the faults in a YAML text, one or a list of them, or in a file of that name. Validate
@@ -97,9 +99,13 @@ func (s *Scenario) AddFaults(text string) error {
 	if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "-") {
 		trimmed = "- " + strings.ReplaceAll(trimmed, "\n", "\n  ") // one fault
 	}
-	if _, err := decodeOnto(source, []byte("faults:\n"+trimmed+"\n"), &added); err != nil {
+	doc, err := strict.Parse(source, []byte("faults:\n"+trimmed+"\n"))
+	if err == nil {
+		err = doc.Decode(&added, strict.Plain)
+	}
+	if err != nil {
 		var input *InputError
-		if asInput(err, &input) {
+		if errors.As(err, &input) {
 			input.Line = max(0, input.Line-1) // the line that was put before it
 			if source != strings.TrimSpace(text) {
 				input.Line = 0

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +14,14 @@ import (
 	"example.com/wedge/agents"
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/strict"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/diagnose"
 	"example.com/wedge/repro/serving"
 )
+
+// InputError is bad input: one line that says where, what was found, and what is allowed.
+type InputError = strict.Error
 
 // Scenario is everything that determines a run: the text of a scenario file, with every default
 // filled in. The zero value is not valid; start from [Default].
@@ -39,8 +42,8 @@ type Scenario struct {
 	Watchdog harness.Watchdog `json:"watchdog" yaml:"watchdog"`
 	Expect   Expect           `json:"expect" yaml:"expect"`
 
-	doc  *document // where the fields stand in the file, for error messages
-	sets []setting // fields that were overridden, for the same purpose
+	doc  *strict.Document // where the fields stand in the file, for error messages
+	sets []setting        // fields that were overridden, for the same purpose
 }
 
 // setting is a field that was overridden, and the flag that did it.
@@ -88,24 +91,15 @@ func ReadFile(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.doc.root == nil {
+	if s.doc.Empty() {
 		return nil, &InputError{Source: path, Msg: "found nothing in it, want a scenario (wedge repro NAME --print shows one)"}
 	}
-	if name := nameOf(path); s.doc.find("name") == nil && name != "" {
-		s.Name = name
+	if name := strict.NameOf(path); name != "" {
+		if _, named := s.doc.Value("name"); !named {
+			s.Name = name // so that the bundles of unnamed scenarios differ
+		}
 	}
 	return s, nil
-}
-
-// nameOf makes a name out of that of a file, so that the bundles of unnamed scenarios differ.
-func nameOf(path string) string {
-	base := filepath.Base(path)
-	return strings.Map(func(r rune) rune {
-		if notInName(r) {
-			return '-'
-		}
-		return r
-	}, strings.TrimSuffix(base, filepath.Ext(base)))
 }
 
 // underlying is the reason of a file error without the path, which the caller names.
@@ -124,12 +118,15 @@ func Parse(source string, text []byte) (*Scenario, error) {
 	s.presetServers(text)
 	s.presetWorkflow(text)
 	s.presetPolicy(text)
-	doc, err := decodeOnto(source, text, s)
+	doc, err := strict.Parse(source, text)
 	if err != nil {
 		return nil, err
 	}
+	if err := doc.Decode(s, strict.Plain); err != nil {
+		return nil, err
+	}
 	s.doc = doc
-	s.About = oneLine(s.About) // its line breaks are the file's
+	s.About = strict.OneLine(s.About) // its line breaks are the file's
 	return s, s.Validate()
 }
 
@@ -157,34 +154,17 @@ func (s *Scenario) Set(path, value string) error {
 	s.sets = append(s.sets, setting{field, source})
 	switch path {
 	case "servers.preset":
-		s.presetServers([]byte(nest(keys, value)))
+		s.presetServers(strict.Nest(keys, value))
 	case "workflow.profile":
-		s.presetWorkflow([]byte(nest(keys, value)))
+		s.presetWorkflow(strict.Nest(keys, value))
 	case "policy", "policy.preset":
-		s.presetPolicy([]byte(nest(keys, value)))
+		s.presetPolicy(strict.Nest(keys, value))
 	}
-	_, err := decodeOnto(source, []byte(nest(keys, value)), target)
-	var input *InputError
-	if asInput(err, &input) {
-		input.Line = 0 // a line of the flag's value tells nobody anything
-	}
-	return err
+	return strict.Set(source, keys, value, target, strict.Plain)
 }
 
 // notAKey says whether a piece of a path can be no name of a field or fault.
-func notAKey(key string) bool { return key == "" || strings.ContainsFunc(key, notInName) }
-
-// nest writes the YAML text that gives the field at the path of keys a value.
-func nest(keys []string, value string) string {
-	var b strings.Builder
-	for i, key := range keys {
-		fmt.Fprintf(&b, "%s%s:", strings.Repeat("  ", i), key)
-		if i < len(keys)-1 {
-			b.WriteByte('\n')
-		}
-	}
-	return b.String() + " " + value + "\n"
-}
+func notAKey(key string) bool { return key == "" || strings.ContainsFunc(key, strict.NotInName) }
 
 func (s *Scenario) faultIndex(key string) (int, error) {
 	var ids []string
@@ -200,7 +180,7 @@ func (s *Scenario) faultIndex(key string) (int, error) {
 	if len(ids) == 0 {
 		return 0, fmt.Errorf("found fault %q, but the scenario has no faults", key)
 	}
-	return 0, fmt.Errorf("found fault %q%s", key, suggest(key, ids))
+	return 0, fmt.Errorf("found fault %q%s", key, strict.Suggest(key, ids))
 }
 
 // YAML returns the scenario as a file, every default visible.
@@ -237,30 +217,22 @@ func (s *Scenario) Validate() error {
 
 // bad makes an input error of an error that begins with the field it is about.
 func (s *Scenario) bad(block string, err error) error {
-	msg := err.Error()
-	field, rest, ok := strings.Cut(msg, ": ")
-	if !ok || strings.ContainsAny(field, " ") {
-		field, rest = "", msg
-	}
-	path := strings.Trim(block+"."+field, ".")
-	if block == "" {
-		path = field
-	}
+	path, msg := strict.Split(block, err)
 	for _, set := range slices.Backward(s.sets) {
 		if path == set.field || strings.HasPrefix(path, set.field+".") || strings.HasPrefix(path, set.field+"[") || strings.HasPrefix(set.field, path+".") {
-			return &InputError{Source: set.source, Field: path, Msg: rest}
+			return &InputError{Source: set.source, Field: path, Msg: msg}
 		}
 	}
 	if s.doc == nil {
-		return &InputError{Source: s.Name, Field: path, Msg: rest}
+		return &InputError{Source: s.Name, Field: path, Msg: msg}
 	}
-	return s.doc.at(path, rest)
+	return s.doc.At(path, msg)
 }
 
 func (s *Scenario) validateOwn() error {
 	const horizonMax = 10_000 * time.Hour
 	switch {
-	case s.Name == "" || strings.ContainsFunc(s.Name, notInName):
+	case s.Name == "" || strings.ContainsFunc(s.Name, strict.NotInName):
 		return s.bad("", fmt.Errorf("name: found %q, want letters, digits, dots, dashes and underscores", s.Name))
 	case s.Horizon <= 0 || s.Horizon > horizonMax:
 		return s.bad("", fmt.Errorf("horizon: found %v, want more than 0s and at most %v", s.Horizon, horizonMax))
@@ -291,10 +263,6 @@ func oneOf[T ~string](names []T) string {
 		b.WriteString(string(name))
 	}
 	return b.String()
-}
-
-func notInName(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
 }
 
 // ValidScale says what is wrong with a scale of the wall clock, or returns nil.

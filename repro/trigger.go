@@ -8,6 +8,7 @@ import (
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
+	"example.com/wedge/harness/strict"
 	"example.com/wedge/repro/metrics"
 )
 
@@ -69,7 +70,7 @@ func (t *Trigger) validate() error {
 }
 
 func badID(id string) bool {
-	return slices.ContainsFunc([]rune(id), func(r rune) bool { return notInName(r) || r == '.' })
+	return slices.ContainsFunc([]rune(id), func(r rune) bool { return strict.NotInName(r) || r == '.' })
 }
 
 // validateTriggers checks arrivals and triggers with what they need of the rest of the scenario.

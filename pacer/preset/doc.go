@@ -7,6 +7,6 @@
 //	policy: {idle: 60s, max_attempts: 3}
 //	set: [pacer.slots=8]
 //
-// It reads files and what is compiled in, has no state, and imports package pacer and those of its
-// parts.
+// It reads files and what is compiled in, has no state, and imports package pacer, those of its parts,
+// and harness/strict to read with.
 package preset

@@ -4,48 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
+	"example.com/wedge/harness/strict"
 	"example.com/wedge/pacer"
 )
 
 // FileError is what is wrong with a policy file: one line that says where, what was found, and what is
 // allowed.
-type FileError struct {
-	Source string // the file's name
-	Line   int    // counted from 1; 0 when there is no line to name
-	Column int
-	Field  string // the path of the field, such as "policy.idle"; may be empty
-	Msg    string
-}
-
-func (e *FileError) Error() string {
-	var b strings.Builder
-	b.WriteString(oneLine(e.Source))
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
-	}
-	b.WriteString(": ")
-	if e.Field != "" {
-		b.WriteString(oneLine(e.Field) + ": ")
-	}
-	b.WriteString(oneLine(e.Msg))
-	return b.String()
-}
-
-// oneLine makes text from a file fit for a line of a terminal.
-func oneLine(s string) string {
-	shows := func(r rune) rune {
-		if unicode.IsPrint(r) || unicode.IsSpace(r) {
-			return r
-		}
-		return -1
-	}
-	return strings.Join(strings.Fields(strings.Map(shows, s)), " ")
-}
+type FileError = strict.Error
 
 // ReadFile reads a policy file. A policy without a name has that of the file. If it names a preset in
 // policy.preset, it is that one, and set is its set unless the file has its own, with the fields that
@@ -64,102 +32,61 @@ func ReadFile(path string) (Preset, error) {
 
 // parse reads the text of a policy file.
 func parse(source string, text []byte) (Preset, error) {
-	doc, err := newDocument(source, text)
+	doc, err := strict.Parse(source, text)
 	if err != nil {
 		return Preset{}, err
 	}
+	if doc.Empty() {
+		return Preset{}, doc.At("", "found nothing in it, want a policy file (wedge policy explain NAME --print shows one)")
+	}
 	p := Preset{Policy: pacer.DefaultPolicy()}
-	if n := child(child(doc.root, "policy"), "preset"); n != nil {
-		base, err := Get(found(n))
+	if name, ok := doc.Value("policy.preset"); ok {
+		base, err := Get(name)
 		if err != nil {
-			return Preset{}, doc.errorAt(n, "policy.preset", "%s", err)
+			return Preset{}, doc.At("policy.preset", err.Error())
 		}
 		p = Preset{Policy: base.Policy, Set: base.Set, named: base.named}
 	}
-	p.Name = nameOf(source)
-	if err := doc.decode(text, &p); err != nil {
+	p.Name = strict.NameOf(source)
+	if err := doc.Decode(&p, strict.Exact); err != nil {
 		return Preset{}, err
 	}
-	p.named = append(slices.Clone(p.named), doc.keys("policy")...)
-	p.About, p.Source, p.Trap = oneLine(p.About), oneLine(p.Source), oneLine(p.Trap) // the line breaks are the file's
-	if err := doc.validate(&p); err != nil {
-		return Preset{}, err
+	p.named = append(slices.Clone(p.named), doc.Keys("policy")...)
+	p.About, p.Source, p.Trap = strict.OneLine(p.About), strict.OneLine(p.Source), strict.OneLine(p.Trap) // the line breaks are the file's
+	if field, err := p.validate(); err != nil {
+		return Preset{}, doc.At(field, err.Error())
 	}
 	return p, nil
 }
 
-func (d *document) validate(p *Preset) error {
-	if p.Name == "" || strings.ContainsFunc(p.Name, notInName) {
-		return d.at("name", fmt.Sprintf("found %q, want letters, digits, dots, dashes and underscores", p.Name))
+// validate says what is wrong with the values, and in which field.
+func (p *Preset) validate() (field string, err error) {
+	if p.Name == "" || strings.ContainsFunc(p.Name, strict.NotInName) {
+		return "name", fmt.Errorf("found %q, want letters, digits, dots, dashes and underscores", p.Name)
 	}
 	if err := p.Policy.Validate(); err != nil {
-		field, msg := fieldOf(err)
-		return d.at(join("policy", field), msg)
+		path, msg := strict.Split("policy", err)
+		return path, errors.New(msg)
 	}
 	c := pacer.DefaultConfig()
 	for i, set := range p.Set {
-		field := fmt.Sprintf("set[%d]", i)
-		if err := apply(set, &c); err != nil {
-			return d.at(field, err.Error())
+		err := apply(set, &c)
+		if err == nil {
+			err = c.Validate()
 		}
-		if err := c.Validate(); err != nil {
-			return d.at(field, err.Error())
+		if err != nil {
+			return fmt.Sprintf("set[%d]", i), err
 		}
 	}
-	return nil
-}
-
-// fieldOf parts an error that begins with the field it is about.
-func fieldOf(err error) (field, msg string) {
-	field, msg, ok := strings.Cut(err.Error(), ": ")
-	if !ok || strings.Contains(field, " ") {
-		return "", err.Error()
-	}
-	return field, msg
+	return "", nil
 }
 
 // apply makes a setting of the pacer, such as "pacer.hold=start".
 func apply(set string, c *pacer.Config) error {
 	path, value, ok := strings.Cut(set, "=")
 	keys := strings.Split(path, ".")
-	if !ok || len(keys) < 2 || keys[0] != "pacer" || strings.TrimSpace(value) == "" || strings.ContainsAny(set, "\r\n") || strings.ContainsFunc(path, notInName) {
+	if !ok || len(keys) < 2 || keys[0] != "pacer" || strings.TrimSpace(value) == "" || strings.ContainsAny(set, "\r\n") || strings.ContainsFunc(path, strict.NotInName) {
 		return fmt.Errorf("found %q, want pacer.FIELD=VALUE, such as pacer.hold=start", set)
 	}
-	text := nest(keys[1:], value)
-	doc, err := newDocument(set, text)
-	if err == nil {
-		err = doc.decode(text, c)
-	}
-	var bad *FileError
-	if errors.As(err, &bad) {
-		bad.Line = 0 // of a text that nobody has written
-	}
-	return err
-}
-
-// nest writes the YAML text that gives the field at the path of keys a value.
-func nest(keys []string, value string) []byte {
-	var b strings.Builder
-	for i, key := range keys {
-		fmt.Fprintf(&b, "%s%s:", strings.Repeat("  ", i), key)
-		if i < len(keys)-1 {
-			b.WriteByte('\n')
-		}
-	}
-	return []byte(b.String() + " " + value + "\n")
-}
-
-// nameOf makes a name out of that of a file.
-func nameOf(path string) string {
-	base := filepath.Base(path)
-	return strings.Map(func(r rune) rune {
-		if notInName(r) {
-			return '-'
-		}
-		return r
-	}, strings.TrimSuffix(base, filepath.Ext(base)))
-}
-
-func notInName(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+	return strict.Set(set, keys[1:], value, c, strict.Exact)
 }

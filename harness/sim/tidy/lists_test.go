@@ -44,7 +44,7 @@ var places = []place{
 	{dir: "harness/waitgraph", only: []string{}},
 	{dir: "agents", not: []string{"pacer/httpbackend"}},
 	{dir: "agents/workload", only: []string{"harness/sim"}},
-	{dir: "pacer/preset", real: "reads policy files", only: []string{"pacer", "pacer/adaptive", "pacer/admission", "pacer/concurrency", "pacer/queue"}},
+	{dir: "pacer/preset", real: "reads policy files", only: []string{"pacer", "pacer/adaptive", "pacer/admission", "pacer/concurrency", "pacer/queue", "harness/strict"}},
 	{dir: "pacer/httpbackend", real: "speaks HTTP to real servers"},
 	{dir: "pacer"},
 	{dir: "pacer/adaptive", only: []string{"harness/sim"}},
@@ -52,6 +52,7 @@ var places = []place{
 	{dir: "pacer/concurrency", only: []string{"harness/sim"}},
 	{dir: "pacer/queue", only: []string{"harness/sim"}},
 	{dir: "harness/fault", only: []string{"harness/sim"}},
+	{dir: "harness/strict", real: "reads texts; needs no world", only: []string{}},
 	{dir: "harness/sim", real: "it is what the others wait through", std: true},
 	{dir: "harness/sim/tidy", real: "tests only", std: true},
 }

@@ -1,17 +1,20 @@
-package repro
+package strict
 
 import (
 	"fmt"
 	"strings"
 )
 
-// suggest returns a hint for an unknown name: the nearest known one, or else what there is.
-func suggest(name string, known []string) string {
+// Suggest returns the end of a message about an unknown name: the nearest known one, or else all there
+// are.
+func Suggest(name string, known []string) string {
 	if best := nearest(name, known); best != "" {
 		return fmt.Sprintf(", did you mean %q?", best)
 	}
-	return ", want one of " + strings.Join(known, ", ")
+	return oneOf(known)
 }
+
+func oneOf(known []string) string { return ", want one of " + strings.Join(known, ", ") }
 
 // nearest returns the known name with the smallest edit distance, or "" if none is near.
 func nearest(name string, known []string) string {
