@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"example.com/wedge/agents"
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/strict"
@@ -17,56 +15,34 @@ import (
 	"example.com/wedge/repro/serving"
 )
 
-// presetServers takes the servers of the preset that a text names in servers.preset, if it names a
-// known one, so that whatever else the text says of the servers changes those. What is wrong with the
-// text is found by those who read all of it.
-func (s *Scenario) presetServers(text []byte) {
+// takePresets takes the servers, the workflow and the policy, with what belongs to it of the pacer, that the
+// document names in servers.preset, workflow.profile and policy.preset, so that whatever else it says of them
+// changes those. A name that is unknown, or none, is found by those who read all of it.
+func (s *Scenario) takePresets(doc *strict.Document) {
 	var head struct {
 		Servers struct {
 			Preset string `yaml:"preset"`
 		} `yaml:"servers"`
-	}
-	if yaml.Unmarshal(text, &head) != nil {
-		return
-	}
-	if cfg, err := serving.Preset(head.Servers.Preset); err == nil {
-		s.Servers = cfg
-	}
-}
-
-// presetWorkflow takes the workflow of the profile that a text names in workflow.profile, if it names a
-// known one, so that whatever else the text says of the workflow changes that.
-func (s *Scenario) presetWorkflow(text []byte) {
-	var head struct {
 		Workflow struct {
 			Profile string `yaml:"profile"`
 		} `yaml:"workflow"`
-	}
-	if yaml.Unmarshal(text, &head) != nil {
-		return
-	}
-	if wf, err := agents.Profile(head.Workflow.Profile); err == nil {
-		s.Workflow = wf
-	}
-}
-
-// presetPolicy takes the policy that a text names in policy.preset, and what belongs to it of the
-// pacer, if it names a known one, so that whatever else the text says changes those.
-func (s *Scenario) presetPolicy(text []byte) {
-	var head struct {
 		Policy struct {
 			Preset string `yaml:"preset"`
 		} `yaml:"policy"`
 	}
-	if yaml.Unmarshal(text, &head) != nil {
+	if doc.Peek(&head) != nil {
 		return
 	}
-	p, err := preset.Get(head.Policy.Preset)
-	if err != nil {
-		return
+	if servers, err := serving.Preset(head.Servers.Preset); err == nil {
+		s.Servers = servers
 	}
-	if c, err := p.Pacer(s.Pacer); err == nil { // which it is: the presets' own tests see to that
-		s.Policy, s.Pacer = p.Policy, c
+	if workflow, err := agents.Profile(head.Workflow.Profile); err == nil {
+		s.Workflow = workflow
+	}
+	if p, err := preset.Get(head.Policy.Preset); err == nil {
+		if c, err := p.Pacer(s.Pacer); err == nil { // which it is: the presets' own tests see to that
+			s.Policy, s.Pacer = p.Policy, c
+		}
 	}
 }
 

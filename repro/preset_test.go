@@ -43,6 +43,7 @@ func TestPresetPolicy(t *testing.T) {
 	for _, text := range []string{
 		"policy: {preset: openai-go-3, idle: 30s}\n",
 		"policy:\n  idle: 30s\n  preset: openai-go-3\n",
+		"\ufeffpolicy: {preset: openai-go-3, idle: 30s}\n", // as some editors write it
 	} {
 		s, err := Parse("a.yaml", []byte(text))
 		if err != nil {

@@ -114,14 +114,12 @@ func underlying(err error) string {
 // Parse reads a scenario from YAML text. Fields that it does not name keep their defaults. The error
 // is an *InputError that names source, line, column and field.
 func Parse(source string, text []byte) (*Scenario, error) {
-	s := Default()
-	s.presetServers(text)
-	s.presetWorkflow(text)
-	s.presetPolicy(text)
 	doc, err := strict.Parse(source, text)
 	if err != nil {
 		return nil, err
 	}
+	s := Default()
+	s.takePresets(doc)
 	if err := doc.Decode(s, strict.Plain); err != nil {
 		return nil, err
 	}
@@ -153,12 +151,10 @@ func (s *Scenario) Set(path, value string) error {
 	}
 	s.sets = append(s.sets, setting{field, source})
 	switch path {
-	case "servers.preset":
-		s.presetServers(strict.Nest(keys, value))
-	case "workflow.profile":
-		s.presetWorkflow(strict.Nest(keys, value))
-	case "policy", "policy.preset":
-		s.presetPolicy(strict.Nest(keys, value))
+	case "servers.preset", "workflow.profile", "policy", "policy.preset":
+		if doc, err := strict.Parse(source, strict.Nest(keys, value)); err == nil {
+			s.takePresets(doc)
+		}
 	}
 	return strict.Set(source, keys, value, target, strict.Plain)
 }

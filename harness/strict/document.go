@@ -84,6 +84,10 @@ func (d *Document) Decode(v any, rules Rules) error {
 	return nil
 }
 
+// Peek decodes onto v, a pointer, those fields of the document that v has. Nothing else is looked at or checked:
+// it is for fields that the defaults of others depend on, ahead of [Document.Decode].
+func (d *Document) Peek(v any) error { return yaml.Unmarshal(d.text, v) }
+
 // Empty says whether there is nothing in the document but comments.
 func (d *Document) Empty() bool { return d.root == nil }
 

@@ -65,6 +65,20 @@ func TestValueAndKeys(t *testing.T) {
 	}
 }
 
+func TestPeek(t *testing.T) {
+	var head struct {
+		Policy struct {
+			Preset string `yaml:"preset"`
+		} `yaml:"policy"`
+	}
+	if err := parsed(t, "\ufeffpolicy: {idle: 3, preset: a}\nunknown: 1\n").Peek(&head); err != nil || head.Policy.Preset != "a" {
+		t.Errorf("%+v, %v", head, err)
+	}
+	if err := parsed(t, "policy: 3\n").Peek(&head); err == nil {
+		t.Error("a number passed for a block")
+	}
+}
+
 func TestSet(t *testing.T) {
 	v := outer{Inner: inner{Count: 3}}
 	if err := strict.Set("--set inner.rate=0.5", []string{"inner", "rate"}, "0.5", &v, strict.Plain); err != nil || v.Inner.Rate != 0.5 || v.Inner.Count != 3 {
