@@ -90,14 +90,15 @@ func (p *pictures) curves(s int, note string) []report.Plot {
 	tasks := report.CCDFInput{Frame: report.Frame{Title: "Task time", Note: note}, What: "task time"}
 	calls := report.CCDFInput{Frame: report.Frame{Title: "Call time", Note: note + ", from when the agent wanted the answer"}, What: "call time"}
 	back := report.RecoveryInput{Frame: report.Frame{Title: "Not yet recovered", Note: note + ", after the trigger's end"}}
+	never := p.runs.Plan.Scenarios[s].Horizon.Seconds()
 	for i := range p.r.Scenarios[s].Cells {
 		c := &p.r.Scenarios[s].Cells[i]
 		name := p.r.Policies[i].Label()
 		task, call := report.Sample{Name: name}, report.Sample{Name: name}
 		for seed := range p.r.N {
 			raw := &p.runs.Of(i, s, seed).Raw
-			task.TookS, task.CensoredS = appendTimes(task.TookS, raw.TaskS), appendTimes(task.CensoredS, raw.TaskCensoredS)
-			call.TookS, call.CensoredS = appendTimes(call.TookS, raw.CallS), appendTimes(call.CensoredS, raw.CallCensoredS)
+			task.TookS, task.CensoredS = appendTimes(task.TookS, raw.TaskS), appendNever(task.CensoredS, len(raw.TaskCensoredS), never)
+			call.TookS, call.CensoredS = appendTimes(call.TookS, raw.CallS), appendNever(call.CensoredS, len(raw.CallCensoredS), never)
 		}
 		tasks.Samples, calls.Samples = append(tasks.Samples, task), append(calls.Samples, call)
 		if c.Recovery != nil {
@@ -148,6 +149,15 @@ func offerOf(c *Cell) report.Offer {
 func appendTimes(to []float64, times []float32) []float64 {
 	for _, s := range times {
 		to = append(to, float64(s))
+	}
+	return to
+}
+
+// appendNever adds what failed or never ended, as longer than any: what failed soon must not look as if it had been watched
+// for a while and might have gone well.
+func appendNever(to []float64, n int, never float64) []float64 {
+	for range n {
+		to = append(to, never)
 	}
 	return to
 }

@@ -94,7 +94,7 @@ func TestDegenerateWords(t *testing.T) {
 	}{
 		{"no rows", ForestInput{}, []string{"nothing was compared"}, nil},
 		{"unknown row", ForestInput{Rows: []Difference{{Name: "x", Value: math.NaN()}}}, []string{"not known"}, []string{"NaN"}},
-		{"none finished", CCDFInput{Samples: []Sample{{Name: "x", CensoredS: []float64{5, 5}}}}, []string{"x (n = 2, 2 unfinished)", "unfinished when the run ended"}, nil},
+		{"none finished", CCDFInput{Samples: []Sample{{Name: "x", CensoredS: []float64{5, 5}}}}, []string{"x (n = 2, 2 never)", "never: failed, or not done by then"}, nil},
 		{"none recovered", RecoveryInput{Groups: []Recoveries{{Name: "x", NeverS: []float64{5}}}}, []string{"x (n = 1, 1 never)", "100 %"}, nil},
 		{"all recovered", RecoveryInput{Groups: []Recoveries{{Name: "x", AfterS: []float64{5, 9}}}}, []string{"x (n = 2)"}, []string{"never"}},
 		{"NaN times", CCDFInput{Samples: []Sample{{Name: "x", TookS: []float64{math.NaN(), -1, 4}}}}, []string{"2 times that are none are left out", "x (n = 1)"}, nil},

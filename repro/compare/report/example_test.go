@@ -22,12 +22,12 @@ func ExampleCCDF() {
 		fmt.Println(err)
 		return
 	}
-	for _, words := range []string{"idle-60s (n = 4)", "none (n = 4, 2 unfinished)"} {
+	for _, words := range []string{"idle-60s (n = 4)", "none (n = 4, 2 never)"} {
 		fmt.Println(words, strings.Contains(string(svg), words))
 	}
 	// Output:
 	// idle-60s (n = 4) true
-	// none (n = 4, 2 unfinished) true
+	// none (n = 4, 2 never) true
 }
 
 // The smallest page that answers something.

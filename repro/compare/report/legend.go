@@ -55,7 +55,7 @@ func (l look) glyph() draw.GlyphStyle {
 func keysOf(names []string) []key {
 	var keys []key
 	for i, name := range names {
-		if i == seriesCount {
+		if i == seriesCount && len(names) > i+1 {
 			return append(keys, key{name: fmt.Sprintf("%d more", len(names)-seriesCount), look: lookOf(i)})
 		}
 		keys = append(keys, key{name: name, look: lookOf(i)})

@@ -138,7 +138,8 @@ type CCDFInput struct {
 	Samples []Sample
 }
 
-// Sample is the durations of one policy in seconds. Those in CensoredS were not finished when the run ended, after so long.
+// Sample is the durations of one policy in seconds. Those in CensoredS had not ended well after so long: a curve is right to
+// that point only if such ones count as longer than any, or were watched to the same end.
 type Sample struct {
 	Name      string
 	TookS     []float64

@@ -12,8 +12,8 @@ import (
 // few is the number at risk below which a curve says little: from there it is drawn thin.
 const few = 10
 
-// CCDF draws the share that takes longer than t, both axes logarithmic. Unfinished ones count as longer than they were
-// watched; a curve with such ones ends in a ring.
+// CCDF draws the share that takes longer than t, both axes logarithmic. Those that never ended well count as longer than their
+// time; a curve with such ones ends in a ring.
 func CCDF(in CCDFInput) ([]byte, error) { return in.svg(in.Frame) }
 
 func (in CCDFInput) frame() Frame { return in.Frame }
@@ -26,13 +26,13 @@ func (in CCDFInput) svg(f Frame) ([]byte, error) {
 	for i, sample := range in.Samples {
 		c := curveOf(sample.TookS, sample.CensoredS)
 		dropped += c.dropped
-		s.names = append(s.names, c.name(sample.Name, "unfinished"))
+		s.names = append(s.names, c.name(sample.Name, "never"))
 		solid, thin := c.strands(lookOf(i), true)
 		s.strands = append(s.strands, solid, thin)
 		curves = append(curves, c)
 	}
 	s.yLow = floor(curves)
-	s.keys = curveKeys(curves, "unfinished when the run ended")
+	s.keys = curveKeys(curves, "never: failed, or not done by then")
 	if dropped > 0 {
 		f.Note = join(f.Note, fmt.Sprintf("%d times that are none are left out", dropped))
 	}
