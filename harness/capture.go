@@ -11,7 +11,7 @@ func (f *Fleet) snapshot(now sim.Instant) *Evidence {
 	if f.o.Guests { // their number is not known beforehand
 		f.o.Setup.Agents, f.o.Setup.Workers = l.tasks, l.watch.busy
 	}
-	return &Evidence{
+	e := &Evidence{
 		Run:        f.o.Name,
 		At:         now,
 		StalledFor: l.watch.idle(now),
@@ -23,6 +23,10 @@ func (f *Fleet) snapshot(now sim.Instant) *Evidence {
 		Tools:      l.toolStats(),
 		Samples:    f.sampler.since(l.watch.last.Add(-f.o.Watchdog.Window)),
 	}
+	if f.o.Controls != nil {
+		e.Controls = new(f.o.Controls())
+	}
+	return e
 }
 
 // fill adds what others know: the pacer, the world, the router's log, and the goroutine dump, which

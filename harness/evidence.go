@@ -22,41 +22,51 @@ type Evidence struct {
 	EndTotals  Totals        `json:"end_totals,omitzero"`      // as they stood with that step; zero while EndedAt is
 	After      []Sample      `json:"after,omitempty"`          // from the capture to that step, oldest first
 
-	Setup      Setup              `json:"setup"`
-	Totals     Totals             `json:"totals"`            // since the start of the run
-	Window     Totals             `json:"window"`            // within the stall, so since the last finished step
-	Agents     []AgentState       `json:"agents"`            // in the order of their start; ended ones are in Totals only
-	Unheard    []AgentEnd         `json:"unheard,omitempty"` // sub-agents that have ended and that their parents still wait for
-	Tools      []ToolStats        `json:"tools"`             // those that have returned at least once, by name
-	Calls      []pacer.CallState  `json:"calls"`             // in flight, in the order of their start
-	Objects    []sim.ObjectState  `json:"objects"`
-	Processes  []sim.ProcessState `json:"processes"`
-	Samples    []Sample           `json:"samples"`              // from a little before the stall until now, oldest first
-	Router     *RouterView        `json:"router,omitempty"`     // nil: no router log to read
-	Goroutines *GoroutineView     `json:"goroutines,omitempty"` // nil: no dump was taken
-	DumpErr    string             `json:"dump_error,omitempty"` // why a dump that was wanted was not taken
+	Setup      Setup               `json:"setup"`
+	Totals     Totals              `json:"totals"`             // since the start of the run
+	Window     Totals              `json:"window"`             // within the stall, so since the last finished step
+	Agents     []AgentState        `json:"agents"`             // in the order of their start; ended ones are in Totals only
+	Unheard    []AgentEnd          `json:"unheard,omitempty"`  // sub-agents that have ended and that their parents still wait for
+	Tools      []ToolStats         `json:"tools"`              // those that have returned at least once, by name
+	Calls      []pacer.CallState   `json:"calls"`              // in flight, in the order of their start
+	Controls   *pacer.ControlState `json:"controls,omitempty"` // of the pacer; nil: not known
+	Objects    []sim.ObjectState   `json:"objects"`
+	Processes  []sim.ProcessState  `json:"processes"`
+	Samples    []Sample            `json:"samples"`              // from a little before the stall until now, oldest first
+	Router     *RouterView         `json:"router,omitempty"`     // nil: no router log to read
+	Goroutines *GoroutineView      `json:"goroutines,omitempty"` // nil: no dump was taken
+	DumpErr    string              `json:"dump_error,omitempty"` // why a dump that was wanted was not taken
 }
 
 // Setup is the part of the configuration that diagnosis may use.
 type Setup struct {
 	Agents         int           `json:"agents"` // tasks to do
 	Workers        int           `json:"workers"`
-	Slots          int           `json:"slots"`                // of the pacer; 0: no limit
-	ConnectionsMax int           `json:"connections_max"`      // per host; 0: no limit
-	Hold           string        `json:"hold"`                 // how long a slot is held: "stream", "start", "first_token", "agent"
-	StallAfter     time.Duration `json:"stall_after_ns"`       // watchdog
-	Captures       []int         `json:"captures"`             // watchdog: multiples of StallAfter; empty: not known
-	ConnectLimit   time.Duration `json:"connect_limit_ns"`     // policy; 0: off
-	HeaderLimit    time.Duration `json:"header_limit_ns"`      // policy; 0: off
-	FirstLimit     time.Duration `json:"first_token_limit_ns"` // policy; 0: off
-	IdleLimit      time.Duration `json:"idle_limit_ns"`        // policy; 0: off
-	TotalLimit     time.Duration `json:"total_limit_ns"`       // policy; 0: off
-	AttemptsMax    int           `json:"attempts_max"`         // policy
-	SimulatedModel bool          `json:"simulated_model"`      // false: a real server
-	Servers        string        `json:"servers"`              // base URL, or "in memory"
-	SampleEvery    time.Duration `json:"sample_every_ns"`      // gauges
-	HasGauges      bool          `json:"has_gauges"`           // false: the servers have none to read
-	HasRouterLog   bool          `json:"has_router_log"`       // false: there is none to read
+	Slots          int           `json:"slots"`                         // of the pacer; 0: no limit
+	ConnectionsMax int           `json:"connections_max"`               // per host; 0: no limit
+	Hold           string        `json:"hold"`                          // how long a slot is held: "stream", "start", "first_token", "agent"
+	StallAfter     time.Duration `json:"stall_after_ns"`                // watchdog
+	Captures       []int         `json:"captures"`                      // watchdog: multiples of StallAfter; empty: not known
+	ConnectLimit   time.Duration `json:"connect_limit_ns"`              // policy; 0: off
+	HeaderLimit    time.Duration `json:"header_limit_ns"`               // policy; 0: off
+	FirstLimit     time.Duration `json:"first_token_limit_ns"`          // policy; 0: off
+	IdleLimit      time.Duration `json:"idle_limit_ns"`                 // policy; 0: off
+	TotalLimit     time.Duration `json:"total_limit_ns"`                // policy; 0: off
+	CallLimit      time.Duration `json:"call_total_limit_ns,omitempty"` // policy: of a call with its waits and attempts; 0: off
+	WorkLimit      time.Duration `json:"work_limit_ns,omitempty"`       // policy: by the output that requests allow; 0: off
+	RoundLimit     time.Duration `json:"round_limit_ns,omitempty"`      // policy: of an agent's round; 0: off
+	TaskLimit      time.Duration `json:"task_limit_ns,omitempty"`       // policy: of an agent's task; 0: off
+	Learnt         []string      `json:"learnt,omitempty"`              // policy: limits that are learnt, such as "total"; those above hold until then
+	LearntFromOK   []string      `json:"learnt_from_ok,omitempty"`      // of these: those that learn nothing from attempts that they end
+	Throttle       string        `json:"throttle,omitempty"`            // policy: its rule; empty: there is none
+	Breaker        string        `json:"breaker,omitempty"`             // policy: its rule; empty: there is none
+	RetryBudget    string        `json:"retry_budget,omitempty"`        // policy: its rule; empty: there is none
+	AttemptsMax    int           `json:"attempts_max"`                  // policy
+	SimulatedModel bool          `json:"simulated_model"`               // false: a real server
+	Servers        string        `json:"servers"`                       // base URL, or "in memory"
+	SampleEvery    time.Duration `json:"sample_every_ns"`               // gauges
+	HasGauges      bool          `json:"has_gauges"`                    // false: the servers have none to read
+	HasRouterLog   bool          `json:"has_router_log"`                // false: there is none to read
 	// FromServers says that the agents are known by what the servers' HTTP front saw of their requests
 	// only: each call stands for an agent and a task, and slots, limits and what goes on between calls are
 	// not known.
@@ -91,8 +101,15 @@ type Totals struct {
 	// by the queue for slots.
 	AttemptsRejected int `json:"attempts_rejected,omitempty"`
 	AttemptsShed     int `json:"attempts_shed,omitempty"`
-	CallsRefused     int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
-	Backoffs         int `json:"backoffs"`      // waits before another attempt, begun
+	// Of AttemptsRejected: those of the breaker; the others are the throttle's.
+	RejectedBreaker int `json:"rejected_breaker,omitempty"`
+	// Of CallsFailed: those whose last attempt was turned away unsent, those that would have had another
+	// attempt if there had been room for it in the retry budget, and those whose time as a whole was over.
+	CallsTurnedAway int `json:"calls_turned_away,omitempty"`
+	CallsOverBudget int `json:"calls_over_budget,omitempty"`
+	CallsOutOfTime  int `json:"calls_out_of_time,omitempty"`
+	CallsRefused    int `json:"calls_refused"` // of CallsFailed: those whose last attempt ended with an error status
+	Backoffs        int `json:"backoffs"`      // waits before another attempt, begun
 	// BackoffWait is how long these waits are together.
 	BackoffWait time.Duration `json:"backoff_wait_ns"`
 	RetryAfters int           `json:"retry_afters"` // of AttemptsStatus: those that said how long to wait

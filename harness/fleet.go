@@ -48,6 +48,9 @@ type Options struct {
 
 	// What follows may be left out.
 
+	// Controls asks the pacer how its controls stand, with the monitor held. nil: that is not known.
+	Controls func() pacer.ControlState
+
 	Servers Servers    // gauges
 	Router  *RouterLog // log of the router
 

@@ -339,8 +339,7 @@ func (b *callBook) CallEnded(s *pacer.CallState, tokens int, err error) {
 	if err == nil {
 		l.total.CallsCompleted++
 	} else {
-		l.total.CallsFailed++
-		l.total.TokensWasted += s.Kept
+		l.total.callFailed(s, err)
 	}
 	l.journal.callEnd(l.w.Now(), s, tokens, err)
 }

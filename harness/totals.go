@@ -38,13 +38,41 @@ func (t *Totals) ended(s *pacer.CallState, r *pacer.AttemptResult) {
 		t.AttemptsNetwork++
 	case pacer.AttemptLost:
 		t.AttemptsLost++
-	case pacer.AttemptRejected:
-		t.AttemptsRejected++
-	case pacer.AttemptShed:
-		t.AttemptsShed++
+	case pacer.AttemptRejected, pacer.AttemptShed:
+		t.turnedAway(r)
+	}
+	switch r.Stop {
+	case pacer.StopBudget:
+		t.CallsOverBudget++
+	case pacer.StopCallTotal:
+		t.CallsOutOfTime++
 	}
 	if out && (r.Outcome == pacer.AttemptTimeout || r.Outcome == pacer.AttemptCanceled || r.Outcome == pacer.AttemptLost) {
 		t.Left++
+	}
+}
+
+// turnedAway counts an attempt that the pacer itself did not send.
+func (t *Totals) turnedAway(r *pacer.AttemptResult) {
+	if r.Outcome == pacer.AttemptShed {
+		t.AttemptsShed++
+	} else {
+		t.AttemptsRejected++
+	}
+	if by, ok := errors.AsType[*pacer.RejectedError](r.Err); ok && by.By == pacer.ByBreaker {
+		t.RejectedBreaker++
+	}
+	if !r.Again {
+		t.CallsTurnedAway++
+	}
+}
+
+// callFailed counts a call that has ended with an error.
+func (t *Totals) callFailed(s *pacer.CallState, err error) {
+	t.CallsFailed++
+	t.TokensWasted += s.Kept
+	if over, ok := errors.AsType[*pacer.LimitError](err); ok && over.Limit == pacer.LimitCallTotal {
+		t.CallsOutOfTime++
 	}
 }
 
@@ -181,6 +209,10 @@ func (t *Totals) lessAttempts(from *Totals) {
 	t.AttemptsLost -= from.AttemptsLost
 	t.AttemptsRejected -= from.AttemptsRejected
 	t.AttemptsShed -= from.AttemptsShed
+	t.RejectedBreaker -= from.RejectedBreaker
+	t.CallsTurnedAway -= from.CallsTurnedAway
+	t.CallsOverBudget -= from.CallsOverBudget
+	t.CallsOutOfTime -= from.CallsOutOfTime
 	t.Answered -= from.Answered
 	t.HeadersWait -= from.HeadersWait
 	t.AttemptsOK -= from.AttemptsOK

@@ -55,8 +55,14 @@ func newControls(w sim.World, p *Policy) *controls {
 // RejectedError is the cause of an attempt that the pacer did not send, since its policy's throttle
 // or breaker said that it would fail.
 type RejectedError struct {
-	By string // "throttle" or "breaker"
+	By string // one of ByThrottle and ByBreaker
 }
+
+// Who may reject an attempt.
+const (
+	ByThrottle = "throttle"
+	ByBreaker  = "breaker"
+)
 
 func (e *RejectedError) Error() string { return fmt.Sprintf("pacer: not sent (%s)", e.By) }
 
@@ -85,9 +91,9 @@ func (c *call) admit() error {
 	c.paid = 0
 	by := ""
 	if k.throttle != nil && k.throttle.Reject(now, c.drawOf(k.draws, 1)) {
-		by = "throttle"
+		by = ByThrottle
 	} else if t, ok := k.breaker.Allow(now, c.sent); !ok {
-		by = "breaker"
+		by = ByBreaker
 	} else {
 		c.pass.ticket = t
 	}

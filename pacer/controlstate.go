@@ -9,17 +9,18 @@ import (
 // ControlState is how a pacer's controls stand at an instant.
 type ControlState struct {
 	// Budget is how much room the retry budget has left, as [admission.Budget.Level] says. -1: there is none.
-	Budget float64
+	Budget float64 `json:"budget"`
 	// Throttle is the probability with which the throttle turns an attempt away. 0 without one.
-	Throttle float64
-	// Breaker is the breaker's state, and how long it has been open and half-open so far. Without one it is closed.
-	Breaker               admission.State
-	BreakerOpen, HalfOpen time.Duration
+	Throttle float64 `json:"throttle"`
+	// Breaker is the breaker's state, BreakerOpen and HalfOpen how long it has been so. Without one it is closed.
+	Breaker     admission.State `json:"breaker"`
+	BreakerOpen time.Duration   `json:"breaker_open_ns"`
+	HalfOpen    time.Duration   `json:"half_open_ns"`
 	// Slots is the limit on calls in flight. 0: there is none.
-	Slots int
+	Slots int `json:"slots"`
 	// SlotSeconds is the sum of Slots over time so far, in slots times seconds: its mean is the
 	// difference of two of these, over the time in between.
-	SlotSeconds float64
+	SlotSeconds float64 `json:"slot_seconds"`
 }
 
 // ControlsLocked returns how the pacer's controls stand. It changes none of them. The monitor is held.

@@ -83,6 +83,15 @@ func (p *Policy) work(tokensMax int) time.Duration {
 	return p.WorkBase + p.WorkPerToken*time.Duration(tokensMax)
 }
 
+// WorkLimit returns the limit of an attempt whose request allows so many output tokens. 0: there is none,
+// since WorkBase and WorkPerToken are off, or the request has no such bound.
+func (p *Policy) WorkLimit(tokensMax int) time.Duration {
+	if tokensMax <= 0 || p.WorkBase == 0 && p.WorkPerToken == 0 {
+		return 0
+	}
+	return p.work(tokensMax)
+}
+
 // due returns the instant at which the attempt hits a limit if nothing further arrives, and which
 // limit that is. Without a limit it returns sim.Never. It costs the same however much has arrived,
 // so that a timer can ask it when it fires instead of being put off at every token.

@@ -201,21 +201,10 @@ func (a *assembly) buildWorkspace() error {
 
 func (a *assembly) fleetOptions() harness.Options {
 	s := a.s
-	setup := harness.Setup{
-		Slots: s.Pacer.SlotsMax(), ConnectionsMax: s.Pacer.ConnectionsMax, Hold: string(s.Pacer.Hold),
-		ConnectLimit: s.Policy.Connect, HeaderLimit: s.Policy.ResponseHeader, FirstLimit: s.Policy.FirstToken,
-		IdleLimit: s.Policy.Idle, TotalLimit: s.Policy.Total, AttemptsMax: s.Policy.MaxAttempts,
-		SimulatedModel: a.stack != nil, Servers: "in memory",
-	}
-	switch {
-	case a.o.Server != nil:
-		setup.Servers = a.o.Server.BaseURL
-	case a.o.Clock == ClockWall:
-		setup.Servers = "simulated, over HTTP"
-	}
 	o := harness.Options{
 		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon,
-		Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Setup: setup,
+		Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Controls: a.pacer.ControlsLocked,
+		Setup: a.setup(),
 	}
 	if a.meter != nil {
 		o.Arrived = a.meter.TaskArrived
@@ -231,6 +220,32 @@ func (a *assembly) fleetOptions() harness.Options {
 		return v
 	}
 	return o
+}
+
+// setup returns what diagnosis is told about the configuration.
+func (a *assembly) setup() harness.Setup {
+	s, p := a.s, &a.s.Policy
+	setup := harness.Setup{
+		Slots: s.Pacer.SlotsMax(), ConnectionsMax: s.Pacer.ConnectionsMax, Hold: string(s.Pacer.Hold),
+		ConnectLimit: p.Connect, HeaderLimit: p.ResponseHeader, FirstLimit: p.FirstToken, IdleLimit: p.Idle, TotalLimit: p.Total,
+		CallLimit: p.CallTotal, WorkLimit: p.WorkLimit(s.Workflow.MaxTokens), RoundLimit: p.Round, TaskLimit: p.Task,
+		Throttle: string(p.Throttle.Rule), Breaker: string(p.Breaker.Rule), RetryBudget: string(p.RetryBudget.Rule),
+		AttemptsMax: p.MaxAttempts, SimulatedModel: a.stack != nil, Servers: "in memory",
+	}
+	for i := range p.Adaptive {
+		limit := string(p.Adaptive[i].Limit)
+		setup.Learnt = append(setup.Learnt, limit)
+		if p.Adaptive[i].SuccessOnly {
+			setup.LearntFromOK = append(setup.LearntFromOK, limit)
+		}
+	}
+	switch {
+	case a.o.Server != nil:
+		setup.Servers = a.o.Server.BaseURL
+	case a.o.Clock == ClockWall:
+		setup.Servers = "simulated, over HTTP"
+	}
+	return setup
 }
 
 func (a *assembly) runAgent(ctx context.Context, name string, task agents.Task) error {

@@ -87,6 +87,9 @@ type judged struct {
 // then by gravity of the outcome, then in the order of causes.
 func judgeAll(r *reading) []judged {
 	all := causes()
+	if !ownPolicy(&r.now.Totals) { // most clients have no such controls, and need no line that says so
+		all = slices.DeleteFunc(all, func(c cause) bool { return c.name == CauseTurnedAway })
+	}
 	out := make([]judged, len(all))
 	for i, c := range all {
 		out[i].cause = c

@@ -62,6 +62,7 @@ func (r *reading) stalled() bool {
 func (v *Verdict) conclude(r *reading, ranked []judged) {
 	if r.atRest() {
 		v.Summary = v.rest(r)
+		v.blameOwnPolicy(r, ranked)
 		return
 	}
 	best := &ranked[0]
@@ -140,10 +141,22 @@ func (v *Verdict) rest(r *reading) string {
 	return fmt.Sprintf("No step has finished for %s: %s left, no agent is at work on one, and no request is out.", secs(max(0, r.now.StalledFor)), does(left, "task", "is", "are"))
 }
 
+// blameOwnPolicy says of agents that have failed that the client's own policy was it, if it was for half of the tasks.
+func (v *Verdict) blameOwnPolicy(r *reading, ranked []judged) {
+	best := &ranked[0]
+	if v.Outcome != Failed || best.name != CauseTurnedAway || best.status != Supported || best.score < stormScore {
+		return
+	}
+	v.Layer, v.Cause = best.judgement.layer, best.name
+	v.Mechanisms, v.Next = append(v.Mechanisms, best.name), append(v.Next, best.try(r)...)
+	v.Why = best.why(r)
+	v.Summary += " " + v.Why
+}
+
 // adviceBeside is what to do about agents that have failed, if something else explains the stall.
 func (r *reading) adviceBeside(others []judged) []string {
 	for i := range others {
-		if o := &others[i]; o.status == Supported && (o.name == CauseRouterQueue || o.name == CauseRetryStorm) {
+		if o := &others[i]; o.status == Supported && (o.name == CauseRouterQueue || o.name == CauseRetryStorm || o.name == CauseTurnedAway) {
 			return o.next(r)
 		}
 	}

@@ -38,7 +38,7 @@ func Final(end *harness.Evidence, episodes []Verdict, why Ending) Conclusion {
 	counts := fmt.Sprintf("%d of %s done, %d failed, after %s", t.AgentsDone, count(tasks, "task"), t.AgentsFailed, secs(age(end.At, 0)))
 	switch {
 	case left <= 0 && t.AgentsFailed > 0:
-		return Conclusion{Outcome: Failed, Summary: "Ended with errors: " + counts + "."}
+		return Conclusion{Outcome: Failed, Summary: "Ended with errors: " + counts + "." + policyText(end)}
 	case left <= 0:
 		return Conclusion{Outcome: Completed, Summary: "Completed: " + counts + "."}
 	}

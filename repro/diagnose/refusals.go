@@ -110,7 +110,7 @@ func (r *reading) failureText() string {
 	if r.agents.Failed > 0 && t.AttemptsNetwork > 0 {
 		text += fmt.Sprintf(" %s without a connection or lost it.", does(t.AttemptsNetwork, "attempt", "was", "were"))
 	}
-	return text
+	return text + policyText(r.now)
 }
 
 // callsGivenUp says how many calls failed of a refusal, after one has been spoken of.

@@ -13,10 +13,13 @@ func starvation() cause {
 			if h.moving > 0 {
 				text += fmt.Sprintf(" (tokens arrive on %d, the latest %s)", h.moving, ago(r.newest(fateMoving)))
 			}
-			return text + ", so slots come back as their answers end; until then nobody else can start. The fleet is starved, not stuck."
+			return text + ", so slots come back as their answers end; until then nobody else can start. The fleet is starved, not stuck." + r.nextEndText()
 		},
 		next: func(r *reading) []string {
 			out := []string{"wait for the oldest answers: with these slots the fleet goes on by itself"}
+			if limit, length, _ := r.nextEnd(); length > 0 {
+				out = []string{"a limit that no call reaches while it waits or is served (" + limit + "): more than " + secs(length) + ", or one on silence instead, policy.idle"}
+			}
 			if r.now.Setup.Workers > r.pool.capacity {
 				out = append(out, "--set pacer.slots="+num(float64(r.now.Setup.Workers))+", if the servers take that many at once: look at tokens per second before and after")
 			}

@@ -21,13 +21,14 @@ func timeoutCascade() cause {
 		because: func(r *reading) string {
 			w := &r.now.Window
 			return fmt.Sprintf("Time limits cut requests off before they finish: %s in the stall (%s) and no call completed; %d tokens that had arrived were thrown away, and the servers' work on the rest with them.",
-				does(w.AttemptsTimeout, "attempt", "ran into one", "ran into one"), limitsOf(w), w.TokensWasted)
+				does(w.AttemptsTimeout, "attempt", "ran into one", "ran into one"), limitsOf(w), w.TokensWasted) + r.learntText()
 		},
 		next: func(r *reading) []string {
-			return []string{
+			out := []string{
 				"raise the limits above the service time seen here, or limit the time without a token instead of the total: --set policy.total=0s --set policy.idle=60s",
 				"check whether the servers stop working on requests that were cut off",
 			}
+			return append(out, r.limitAdvice()...)
 		},
 	}
 }
@@ -124,7 +125,7 @@ func judgeTimeoutCascade(r *reading, j *judgement) {
 func (r *reading) pastTheLimits() bool {
 	w := &r.now.Window
 	early := w.TimeoutsConnect + w.TimeoutsHeader + w.TimeoutsFirst
-	return early > 0 && w.TimeoutsIdle+w.TimeoutsTotal == 0 && w.TokensWasted <= 0 && 4*r.n[fateMoving] >= r.sides.Sent && r.n[fateMoving] > 0
+	return early > 0 && w.TimeoutsIdle+w.TimeoutsTotal+w.TimeoutsWork+w.TimeoutsCall == 0 && w.TokensWasted <= 0 && 4*r.n[fateMoving] >= r.sides.Sent && r.n[fateMoving] > 0
 }
 
 // wasteObservations adds what is lost with the attempts that were cut off.
@@ -150,7 +151,7 @@ func limitsOf(t *harness.Totals) string {
 		name pacer.Limit
 	}{
 		{t.TimeoutsConnect, pacer.LimitConnect}, {t.TimeoutsHeader, pacer.LimitResponseHeader}, {t.TimeoutsFirst, pacer.LimitFirstToken},
-		{t.TimeoutsIdle, pacer.LimitIdle}, {t.TimeoutsTotal, pacer.LimitTotal},
+		{t.TimeoutsIdle, pacer.LimitIdle}, {t.TimeoutsTotal, pacer.LimitTotal}, {t.TimeoutsWork, pacer.LimitWork}, {t.TimeoutsCall, pacer.LimitCallTotal},
 	} {
 		if l.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %d", l.name, l.n))

@@ -39,6 +39,9 @@ func TestEachCauseHasThreeSides(t *testing.T) {
 		}
 	}
 	for _, c := range causes() {
+		if c.name == CauseTurnedAway { // judged only where it may be: see TestTurnedAway
+			continue
+		}
 		for _, status := range []Status{Supported, Refuted, Open} {
 			if !seen[c.name][status] && !(status == Open && slices.Contains(neverOpen, c.name)) {
 				t.Errorf("%s is never %s in any story", c.name, status)

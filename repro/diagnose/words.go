@@ -97,6 +97,7 @@ const (
 	CauseProxyBuffering    Cause = "proxy-buffering"
 	CauseTransferHang      Cause = "transfer-hang"
 	CausePrefillHang       Cause = "prefill-hang"
+	CauseTurnedAway        Cause = "turned-away"
 
 	CauseNone    Cause = "none"    // nothing needs explaining
 	CauseUnknown Cause = "unknown" // the evidence does not decide
@@ -110,7 +111,7 @@ func causes() []cause {
 		timeoutCascade(), retryStorm(), routerQueue(),
 		pinWatchdog(), ignoredAbort(), proxyBuffering(), connectionPool(), prefillBottleneck(), decodeSerialized(), lockOverCall(), starvation(),
 		rateLimit(), slowTool(), slowServer(),
-		pipeFull(), noProgressLoop(),
+		pipeFull(), noProgressLoop(), turnedAway(),
 	}
 }
 
