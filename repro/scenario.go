@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -128,26 +127,21 @@ func Parse(source string, text []byte) (*Scenario, error) {
 	return s, s.Validate()
 }
 
-// Set overrides the field at a path such as "policy.idle" with a value in YAML form. Faults are named
-// by id or number: "faults.silence.probability". Validate afterwards.
+// Set overrides the field at a path such as "policy.idle" with a value in YAML form. Faults and triggers are
+// named by id or number: "faults.silence.probability". Validate afterwards.
 func (s *Scenario) Set(path, value string) error {
 	source := fmt.Sprintf("--set %s=%s", path, value)
 	keys := strings.Split(path, ".")
 	if slices.ContainsFunc(keys, notAKey) || strings.TrimSpace(value) == "" || strings.ContainsAny(value, "\r\n") {
 		return &InputError{Source: source, Msg: "want path=value in one line, such as policy.idle=60s"}
 	}
-	var target any = s
+	target, keys, element, err := s.element(keys)
+	if err != nil {
+		return &InputError{Source: source, Msg: err.Error()}
+	}
 	field := path
-	if keys[0] == "faults" && len(keys) > 1 {
-		i, err := s.faultIndex(keys[1])
-		if err != nil {
-			return &InputError{Source: source, Msg: err.Error()}
-		}
-		target, keys = &s.Faults[i], keys[2:]
-		if len(keys) == 0 {
-			return &InputError{Source: source, Msg: "want the field of the fault, such as faults.ID.probability"}
-		}
-		field = fmt.Sprintf("faults[%d].%s", i, strings.Join(keys, "."))
+	if element != "" {
+		field = element + "." + strings.Join(keys, ".")
 	}
 	s.sets = append(s.sets, setting{field, source})
 	switch path {
@@ -161,23 +155,6 @@ func (s *Scenario) Set(path, value string) error {
 
 // notAKey says whether a piece of a path can be no name of a field or fault.
 func notAKey(key string) bool { return key == "" || strings.ContainsFunc(key, strict.NotInName) }
-
-func (s *Scenario) faultIndex(key string) (int, error) {
-	var ids []string
-	for i, f := range s.Faults {
-		if f.ID == key {
-			return i, nil
-		}
-		ids = append(ids, f.ID)
-	}
-	if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(s.Faults) {
-		return i, nil
-	}
-	if len(ids) == 0 {
-		return 0, fmt.Errorf("found fault %q, but the scenario has no faults", key)
-	}
-	return 0, fmt.Errorf("found fault %q%s", key, strict.Suggest(key, ids))
-}
 
 // YAML returns the scenario as a file, every default visible.
 func (s *Scenario) YAML() ([]byte, error) {
