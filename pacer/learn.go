@@ -12,14 +12,12 @@ import (
 // allows so many output tokens. 0: any number.
 func (c *call) limitsNow(now sim.Instant, tokensMax int) *limits {
 	p := &c.p.policy
-	works := tokensMax > 0 && (p.WorkBase > 0 || p.WorkPerToken > 0)
-	if !works && len(p.Adaptive) == 0 {
+	work := p.WorkLimit(tokensMax)
+	if work == 0 && len(p.Adaptive) == 0 {
 		return &c.p.limits
 	}
 	l := p.limits()
-	if works {
-		l.work = p.work(tokensMax)
-	}
+	l.work = work
 	if c.p.controls == nil {
 		return &l
 	}
