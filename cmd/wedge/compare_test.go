@@ -180,6 +180,7 @@ func TestCompareBadInput(t *testing.T) {
 		{"healthyy --policy none", `unknown scenario "healthyy", did you mean "healthy"?`},
 		{"no.yaml --policy none", "no.yaml: no such file or directory"},
 		{"healthy --policy none --seeds 5-3", `--seeds: found "5-3", which has no seed in it`},
+		{"healthy --policy oracle", "--policy: found the oracle only, which is a bracket for others"},
 		{"healthy --policy none --seeds a", `--seeds: found "a", want a range of whole numbers such as 1-50`},
 		{"healthy --policy none --seeds 1-99999999", "want at most 10000 seeds"},
 		{"healthy --policy none --against idle-60s", `--against: found "idle-60s", want one of the policies compared: none`},

@@ -16,7 +16,7 @@ func advice(r *Results, maps []loadMap) []string {
 	if len(r.Policies) == 1 {
 		return []string{fmt.Sprintf("Only %s was run, so there is nothing to compare it with.", r.Baseline)}
 	}
-	paragraphs := append(append([]string{w.which()}, w.recovery(maps)...), w.cost(), w.loses(), w.never())
+	paragraphs := append(append([]string{w.which(), w.hangs()}, w.recovery(maps)...), w.cost(), w.loses(), w.never())
 	for i := range r.Policies {
 		switch {
 		case i == w.best || i == w.base:
@@ -171,29 +171,6 @@ func (w *wording) worse(s, policy int) string {
 
 // manyTimes is from where on it is told how many times as long something took.
 const manyTimes = 5
-
-// never tells of runs that never ended, which no average shows.
-func (w *wording) never() string {
-	var told []string
-	for i := range w.r.Policies {
-		if i != w.best && i != w.base {
-			continue // the table has them
-		}
-		var where []string
-		for s := range w.r.Scenarios {
-			if c := &w.r.Scenarios[s].Cells[i]; c.Never > 0 {
-				where = append(where, fmt.Sprintf("%s (%d of %d)", w.r.Scenarios[s].Name, c.Never, w.r.N))
-			}
-		}
-		if len(where) > 0 {
-			told = append(told, fmt.Sprintf("with %s in %s", w.policy(i).Name, strings.Join(where, ", ")))
-		}
-	}
-	if len(told) == 0 {
-		return ""
-	}
-	return "Some runs never end: " + strings.Join(told, "; ") + "."
-}
 
 // other is a line about a policy that is neither the best nor the baseline.
 func (w *wording) other(i int) string {

@@ -63,3 +63,11 @@ func TestOracleHasNothingToChange(t *testing.T) {
 		t.Errorf("%d policies after the search, want none, what was found, and the oracle", len(r.Policies))
 	}
 }
+
+// TestOracleAlone is refused in a line: a bracket needs something between it and none.
+func TestOracleAlone(t *testing.T) {
+	p := planOf(t, []string{"oracle"}, []string{"healthy"}, compare.Seeds{From: 1, To: 1})
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "--policy: found the oracle only") {
+		t.Errorf("%v, want one line about the oracle", err)
+	}
+}

@@ -93,6 +93,9 @@ func (p *Plan) Validate() error {
 	if err := unique("compare", "scenario", len(p.Scenarios), func(i int) string { return p.Scenarios[i].Name }); err != nil {
 		return err
 	}
+	if !slices.Contains(p.brackets(), false) {
+		return &repro.InputError{Source: "--policy", Msg: "found the oracle only, which is a bracket for others: want a policy beside it"}
+	}
 	if p.Baseline != "" && p.index(p.Baseline) < 0 {
 		return &repro.InputError{Source: "--against", Msg: fmt.Sprintf("found %q, want one of the policies compared: %s", p.Baseline, strings.Join(p.names(), ", "))}
 	}

@@ -74,25 +74,38 @@ const fewerTold = 0.01
 // reasons.
 const partTold = 0.2
 
+// part is one of the phases of a call, in which it waits for something.
+type part struct {
+	key   string // of the figure
+	text  string // that a call is longer in it, by %s
+	limit string // of a policy that ends such a wait, after what is waited for; "" if none does
+}
+
+func parts() []part {
+	return []part{
+		{"call_slot_s", "a call waits %s longer for a slot", ""},
+		{"call_rate_s", "a call waits %s longer for the rate limit", ""},
+		{"call_connect_s", "a call waits %s longer for a connection", "for a connection (connect)"},
+		{"call_headers_s", "a call waits %s longer for an answer to begin", "for an answer to begin (response_header or first_token)"},
+		{"call_first_token_s", "a call waits %s longer for its first content", "for the first content (first_token)"},
+		{"call_stream_s", "a call's content takes %s longer", "for the rest of an answer (idle)"},
+		{"call_backoff_s", "a call waits %s longer between attempts", ""},
+	}
+}
+
+// longest is the part of a call's time that grew most.
+func longest(cell, other *Cell) part {
+	return slices.MaxFunc(parts(), func(a, b part) int { return cmp.Compare(gap(cell, other, a.key), gap(cell, other, b.key)) })
+}
+
 // longestPart names the part of a call's time that grew most, if that is a second at least, and says by
 // what share of the whole it grew.
 func longestPart(cell, other *Cell) (text string, share float64) {
-	parts := []struct{ key, text string }{
-		{"call_slot_s", "a call waits %s longer for a slot"},
-		{"call_rate_s", "a call waits %s longer for the rate limit"},
-		{"call_connect_s", "a call waits %s longer for a connection"},
-		{"call_headers_s", "a call waits %s longer for an answer to begin"},
-		{"call_first_token_s", "a call waits %s longer for its first content"},
-		{"call_stream_s", "a call's content takes %s longer"},
-		{"call_backoff_s", "a call waits %s longer between attempts"},
-	}
-	most := slices.MaxFunc(parts, func(a, b struct{ key, text string }) int {
-		return cmp.Compare(gap(cell, other, a.key), gap(cell, other, b.key))
-	})
 	whole := 0.0
-	for _, part := range parts {
+	for _, part := range parts() {
 		whole += cell.Of(part.key).Mean
 	}
+	most := longest(cell, other)
 	by := gap(cell, other, most.key)
 	if by < 1 || whole == 0 {
 		return "", 0

@@ -1,0 +1,77 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// hangs warns if runs of the best policy never end: a short time a task elsewhere does not make up for a
+// fleet that hangs. It names the limit that is missing, as far as that was measured, and what ends there.
+func (w *wording) hangs() string {
+	where := w.neverIn(w.best)
+	if w.best == w.base || where == "" {
+		return ""
+	}
+	text := fmt.Sprintf("It is not enough by itself: with it, runs never end in %s.", where)
+	other := w.bestThatEnds()
+	if other < 0 {
+		return text + " Nor is any of the others: with each of them, there are runs that never end."
+	}
+	if limit := w.missing(other); limit != "" {
+		text += fmt.Sprintf(" It lacks a limit on the wait %s.", limit)
+	}
+	return text + fmt.Sprintf(" Of those with which every run ends, a task takes the least time with %s: %s than with %s.", w.policy(other).Name, changeOf(w.policy(other)), w.policy(w.base).Name)
+}
+
+// never tells of runs of the baseline that never ended, which no average shows. The table has the others'.
+func (w *wording) never() string {
+	if where := w.neverIn(w.base); where != "" {
+		return fmt.Sprintf("Some runs never end with %s: in %s.", w.policy(w.base).Name, where)
+	}
+	return ""
+}
+
+// neverIn lists the scenarios in which runs of a policy never end, and how many; "" if all end.
+func (w *wording) neverIn(policy int) string {
+	var where []string
+	for s := range w.r.Scenarios {
+		if c := &w.r.Scenarios[s].Cells[policy]; c.Never > 0 {
+			where = append(where, fmt.Sprintf("%s (%d of %d)", w.r.Scenarios[s].Name, c.Never, w.r.N))
+		}
+	}
+	return strings.Join(where, ", ")
+}
+
+// bestThatEnds is the policy that one can have with the least time a task of those whose runs all end, or
+// -1.
+func (w *wording) bestThatEnds() int {
+	best := -1
+	for i := range w.r.Policies {
+		p := w.policy(i)
+		if !p.Bracket && w.neverIn(i) == "" && (best < 0 || p.Ratio < w.policy(best).Ratio) {
+			best = i
+		}
+	}
+	return best
+}
+
+// missing names the limits that would end the waits of the best policy's runs that never end: those for
+// which calls wait longer than with another policy. "" if no limit would in one of the scenarios.
+func (w *wording) missing(other int) string {
+	var limits []string
+	for s := range w.r.Scenarios {
+		cells := w.r.Scenarios[s].Cells
+		if cells[w.best].Never == 0 {
+			continue
+		}
+		limit := longest(&cells[w.best], &cells[other]).limit
+		if limit == "" {
+			return ""
+		}
+		if !slices.Contains(limits, limit) {
+			limits = append(limits, limit)
+		}
+	}
+	return strings.Join(limits, " and ")
+}
