@@ -41,12 +41,6 @@ func (t *Totals) ended(s *pacer.CallState, r *pacer.AttemptResult) {
 	case pacer.AttemptRejected, pacer.AttemptShed:
 		t.turnedAway(r)
 	}
-	switch r.Stop {
-	case pacer.StopBudget:
-		t.CallsOverBudget++
-	case pacer.StopCallTotal:
-		t.CallsOutOfTime++
-	}
 	if out && (r.Outcome == pacer.AttemptTimeout || r.Outcome == pacer.AttemptCanceled || r.Outcome == pacer.AttemptLost) {
 		t.Left++
 	}
@@ -71,8 +65,13 @@ func (t *Totals) turnedAway(r *pacer.AttemptResult) {
 func (t *Totals) callFailed(s *pacer.CallState, err error) {
 	t.CallsFailed++
 	t.TokensWasted += s.Kept
-	if over, ok := errors.AsType[*pacer.LimitError](err); ok && over.Limit == pacer.LimitCallTotal {
+	over, limited := errors.AsType[*pacer.LimitError](err)
+	given, ok := errors.AsType[*pacer.CallError](err)
+	switch {
+	case limited && over.Limit == pacer.LimitCallTotal, ok && given.Stop == pacer.StopCallTotal:
 		t.CallsOutOfTime++
+	case ok && given.Stop == pacer.StopBudget:
+		t.CallsOverBudget++
 	}
 }
 

@@ -15,6 +15,9 @@ type CallError struct {
 	ID       string // of the call
 	Attempts int    // made
 	Err      error  // what the last attempt died of
+	// Stop says why there was no further attempt. Empty: the call's or an attempt's time was over before
+	// another one could be decided on.
+	Stop Stop
 }
 
 func (e *CallError) Error() string {
@@ -91,7 +94,7 @@ func (c *call) run(ctx context.Context, req *openai.ChatCompletionRequest) error
 	defer release()
 	err := c.attempts(ctx, req)
 	if c.isOver(err) { // while it waited
-		err = c.givenUp(err)
+		err = c.givenUp(err, "")
 	}
 	return err
 }
@@ -109,7 +112,7 @@ func (c *call) attempts(ctx context.Context, req *openai.ChatCompletionRequest) 
 			return err
 		}
 		if next.Cut {
-			return c.givenUp(&LimitError{Limit: LimitTotal, After: c.p.policy.Total})
+			return c.givenUp(&LimitError{Limit: LimitTotal, After: c.p.policy.Total}, StopTotal)
 		}
 		if err := c.askBudget(); err != nil {
 			return err

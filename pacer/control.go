@@ -158,7 +158,7 @@ func (c *call) askBudget() error {
 	cost, ok := c.p.controls.budget.MayRetry(c.p.w.Now(), cause(f), f.Attempt)
 	c.paid = cost
 	if !ok {
-		return c.givenUp(c.asked.err)
+		return c.givenUp(c.asked.err, StopBudget)
 	}
 	return nil
 }

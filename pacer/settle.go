@@ -114,7 +114,7 @@ func (c *call) decide(f Failure, err error, r *AttemptResult) (Decision, error) 
 	r.Again, r.Delay, r.Stop = next.Again, next.Delay, next.Stop
 	c.state.LastError = err.Error()
 	if !next.Again && f.Outcome != AttemptCanceled {
-		err = c.givenUp(err)
+		err = c.givenUp(err, next.Stop)
 	}
 	return next, err
 }
@@ -124,9 +124,9 @@ func (r *AttemptResult) of(f *Failure, err error) {
 	r.Outcome, r.Status, r.Limit, r.Err = f.Outcome, f.Status, string(f.Limit), err
 }
 
-// givenUp returns the error of a call whose last attempt died of err.
-func (c *call) givenUp(err error) error {
-	return &CallError{ID: c.state.ID, Attempts: c.state.Attempts, Err: err}
+// givenUp returns the error of a call whose last attempt died of err, and why there is no other one.
+func (c *call) givenUp(err error, why Stop) error {
+	return &CallError{ID: c.state.ID, Attempts: c.state.Attempts, Err: err, Stop: why}
 }
 
 // classify says what an attempt died of. The caller's cancel comes first, whatever it made of the

@@ -24,32 +24,21 @@ func fired(t *harness.Totals, limit pacer.Limit) int {
 	return 0
 }
 
-// learntFired returns the limits that are learnt and that have ended attempts in the stall; of these, those that learn
-// nothing from that.
-func (r *reading) learntFired() (all, fromOK []string) {
-	for _, limit := range r.now.Setup.Learnt {
-		if fired(&r.now.Window, pacer.Limit(limit)) == 0 {
+// learntTexts says what limits that are learnt have ended, in sentences without their full stops.
+func learntTexts(e *harness.Evidence) []string {
+	var out []string
+	for _, limit := range e.Setup.Learnt {
+		n := fired(&e.Totals, pacer.Limit(limit))
+		if n == 0 {
 			continue
 		}
-		all = append(all, limit)
-		if slices.Contains(r.now.Setup.LearntFromOK, limit) {
-			fromOK = append(fromOK, limit)
+		text := fmt.Sprintf("%s ended by the limit %s, which is learnt from earlier attempts (policy.adaptive)", does(n, "attempt", "was", "were"), limit)
+		if slices.Contains(e.Setup.LearntFromOK, limit) {
+			text += ", and only from those that ended well: what takes longer is cut off and never counts"
 		}
+		out = append(out, text)
 	}
-	return all, fromOK
-}
-
-// learntText says which of the limits that fired are learnt.
-func (r *reading) learntText() string {
-	all, fromOK := r.learntFired()
-	if len(all) == 0 {
-		return ""
-	}
-	text := fmt.Sprintf(" %s %s learnt from earlier attempts (policy.adaptive)", upper(list(all)), verb(len(all), "is", "are"))
-	if len(fromOK) > 0 {
-		text += ", and only from those that ended well: what takes longer is cut off and never counts, so the limit cannot grow"
-	}
-	return text + "."
+	return out
 }
 
 // limitAdvice says what to do about limits that are not plain lengths of one attempt.
@@ -62,7 +51,7 @@ func (r *reading) limitAdvice() []string {
 	if w.TimeoutsCall > 0 {
 		out = append(out, "raise policy.call_total: it covers the wait for a slot and all attempts")
 	}
-	if _, fromOK := r.learntFired(); len(fromOK) > 0 {
+	if slices.ContainsFunc(r.now.Setup.LearntFromOK, func(limit string) bool { return fired(w, pacer.Limit(limit)) > 0 }) {
 		out = append(out, "let attempts that were cut off count for what is learnt (policy.adaptive without success_only), and set a least length (min)")
 	}
 	return out

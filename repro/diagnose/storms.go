@@ -21,7 +21,7 @@ func timeoutCascade() cause {
 		because: func(r *reading) string {
 			w := &r.now.Window
 			return fmt.Sprintf("Time limits cut requests off before they finish: %s in the stall (%s) and no call completed; %d tokens that had arrived were thrown away, and the servers' work on the rest with them.",
-				does(w.AttemptsTimeout, "attempt", "ran into one", "ran into one"), limitsOf(w), w.TokensWasted) + r.learntText()
+				does(w.AttemptsTimeout, "attempt", "ran into one", "ran into one"), limitsOf(w), w.TokensWasted)
 		},
 		next: func(r *reading) []string {
 			out := []string{

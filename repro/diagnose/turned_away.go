@@ -162,7 +162,7 @@ func wideLimitTexts(e *harness.Evidence) []string {
 		}
 		out = append(out, text+" ("+l.limit+")")
 	}
-	return out
+	return append(out, learntTexts(e)...)
 }
 
 // policyText says, in sentences of a summary, what the client's own policy has done beyond limits of single
@@ -172,9 +172,9 @@ func policyText(e *harness.Evidence) string {
 	for _, s := range append(controlTexts(e), wideLimitTexts(e)...) {
 		text += " " + upper(s) + "."
 	}
-	if n := e.Totals.AttemptsLost; n > 0 {
+	if n := e.Totals.Hedges; n > 0 {
 		text += fmt.Sprintf(" %s beside slow attempts, and %s thrown away since another one of the call was first.",
-			does(e.Totals.Hedges, "hedge", "was sent", "were sent"), does(n, "attempt", "was", "were"))
+			does(n, "hedge", "was sent", "were sent"), does(e.Totals.AttemptsLost, "attempt", "was", "were"))
 	}
 	return text
 }
