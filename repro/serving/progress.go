@@ -13,7 +13,7 @@ func (h *Handle) Progress() pacer.Progress {
 	var p pacer.Progress
 	if tokens, last := r.seen(); tokens > 0 {
 		p.Tokens, p.LastByte, p.LastEvent, p.LastToken = tokens, last, last, last
-		p.Events = 1 + tokens // the first has the role
+		p.Events = 1 + tokens                    // the first has the role
 		if r.holdFrom == 0 && r.heldUntil == 0 { // else many come together
 			p.GapMax = r.gapSoFar()
 		}
