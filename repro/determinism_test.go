@@ -37,10 +37,7 @@ func virtualRun(t *testing.T, s *repro.Scenario, o repro.Options) (result *repro
 
 func TestSameSeedSameBytes(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for i, name := range repro.Names() {
-		if testing.Short() && i%4 != 0 { // as under the race detector, which makes a run ten times as long
-			continue
-		}
+	for _, name := range catalogue() {
 		var first *repro.Result
 		var document, events []byte
 		for _, cores := range []int{1, 2, 2} {

@@ -63,7 +63,7 @@ func without(e *harness.Evidence, strip func(*harness.Evidence)) *harness.Eviden
 func TestLessEvidenceIsHumbler(t *testing.T) {
 	seeds := uint64(max(1, accuracyRuns()/10))
 	judged, kept := map[string]int{}, map[string]int{}
-	for _, name := range repro.Names() {
+	for _, name := range catalogue() {
 		for seed := uint64(1); seed <= seeds; seed++ {
 			s := lookup(t, name)
 			s.Seed = seed

@@ -41,7 +41,7 @@ func encoded(t testing.TB, v any) []byte {
 // TestMeasuringChangesNothing: every scenario goes as it does without being measured, and its figures
 // are the same with a verdict and without, with a series and without, and when it is run again.
 func TestMeasuringChangesNothing(t *testing.T) {
-	for _, name := range repro.Names() {
+	for _, name := range catalogue() {
 		run := func(o repro.Options) *repro.Result {
 			r, err := repro.Run(context.Background(), lookup(t, name), o)
 			if err != nil {
@@ -136,7 +136,7 @@ func TestConservation(t *testing.T) {
 		{"policy.total=120s", "servers.abort.detect=never"}, {"policy.connect=5s", "policy.idle=100s", "policy.idle_by=byte"},
 		{"policy.total=45s", "pacer.hold=start", "pacer.hold_in_backoff=true"},
 	} {
-		for _, name := range repro.Names() {
+		for _, name := range catalogue() {
 			conserved(t, name+fmt.Sprint(sets), measured(t, name, append(sets, fmt.Sprintf("seed=%d", seed+1))...))
 		}
 	}

@@ -8,6 +8,9 @@ import (
 // TestRecoveryByLoad: what is called a recovery has lasted, also where the collapse comes only some time after the
 // trigger, since the client let its burst out by and by.
 func TestRecoveryByLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many long runs; TestLateCollapse is one of them")
+	}
 	relapses := 0
 	for _, row := range []struct {
 		rate, load float64

@@ -10,6 +10,18 @@ import (
 	"example.com/wedge/repro"
 )
 
+// catalogue returns the names of all scenarios, or with -short of every fourth: under the race detector,
+// which is run so, each takes ten times as long.
+func catalogue() []string {
+	var out []string
+	for i, name := range repro.Names() {
+		if !testing.Short() || i%4 == 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // lookup returns a catalogued scenario with overrides of the form path=value.
 func lookup(t testing.TB, name string, sets ...string) *repro.Scenario {
 	t.Helper()

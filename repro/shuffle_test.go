@@ -10,7 +10,7 @@ import (
 // TestShuffledSchedules: when the scheduler chooses among what is due at one instant, runs differ, are
 // as repeatable as ever, and give the same verdict.
 func TestShuffledSchedules(t *testing.T) {
-	for _, name := range repro.Names() {
+	for _, name := range catalogue() {
 		s := lookup(t, name)
 		run := func(shuffle bool) *repro.Result {
 			r, err := repro.Run(context.Background(), s, repro.Options{Shuffle: shuffle})

@@ -17,7 +17,7 @@ import (
 // matter. A simulated tool waits in the world, by sleeping or, if it hangs, at a latch that tells so;
 // in a real run nothing is seen but an agent in a tool. And a real server's refusals say what they like.
 func TestVerdictsDoNotRestOnTheSimulation(t *testing.T) {
-	for _, name := range repro.Names() {
+	for _, name := range catalogue() {
 		r, err := repro.Run(context.Background(), lookup(t, name), repro.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -40,6 +40,9 @@ func TestWorkloads(t *testing.T) {
 // TestMetastable: after a spike of a minute, or a drop of capacity, retries keep an overload up for as long as
 // tasks arrive; each remedy by itself ends it. The load before was one that the servers carry easily.
 func TestMetastable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many long runs; TestLateCollapse is one of them")
+	}
 	rows := []struct {
 		name, scenario string
 		sets           []string
