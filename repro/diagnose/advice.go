@@ -89,5 +89,9 @@ func fieldNames() *strings.Replacer {
 		"policy.retry_after_max caps the waits that servers ask for", "see that the waits that servers ask for are kept in full",
 		", and policy.retry_after_over says what to do beyond", "",
 		"policy.backoff_max caps the waits before another attempt, which", "the waits before another attempt",
+		"leave policy.throttle out", "leave the throttle out", " (policy.breaker)", "", " (pacer.queue)", "", " (policy.retry_budget)", "",
+		"policy.retry_shed=true, so that", "another attempt for them, so that", " (policy.adaptive without success_only)", "",
+		"policy.work_base or policy.work_per_token", "the limit by expected work", "policy.work_base and work_per_token", "by expected work",
+		"policy.call_total", "the limit of a whole call", "(policy.total)", "(of an attempt)", ", policy.idle", "",
 	)
 }

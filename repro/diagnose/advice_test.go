@@ -36,6 +36,20 @@ func TestAdviceOfOthers(t *testing.T) {
 		}
 	}
 	// What no story comes to.
+	own := newReading(storyNamed(t, "silent-stream").now(), nil)
+	totals := &own.now.Totals
+	totals.AttemptsRejected, totals.RejectedBreaker, totals.AttemptsShed, totals.CallsOverBudget = 2, 1, 1, 1
+	own.now.Window.TimeoutsWork, own.now.Window.TimeoutsCall, own.now.Window.TimeoutsTotal = 1, 1, 1
+	own.now.Setup.Learnt, own.now.Setup.LearntFromOK, own.now.Setup.CallLimit = []string{"total"}, []string{"total"}, 10*m
+	advice := slices.Concat(turnedAwayAdvice(own), own.limitAdvice(), starvation().next(own))
+	if len(advice) < 9 {
+		t.Errorf("only %q", advice)
+	}
+	for _, next := range inWords(advice) {
+		if field.MatchString(next) {
+			t.Error(next)
+		}
+	}
 	r := newReading(storyNamed(t, "silent-stream").now(), nil)
 	for _, c := range causes() {
 		if slices.Contains([]Cause{CauseLockOrder, CauseNestedSlot, CausePipeFull, CauseLockOverCall}, c.name) {
