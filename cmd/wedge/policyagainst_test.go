@@ -20,7 +20,7 @@ func TestPolicyAgainstNone(t *testing.T) {
 		{"none", "", ""},
 		{"idle-60s", "long-reasoning", "silent-stream"},
 		{"total-60s", "starvation", ""},
-		{"openai-go-3", "connection-pool", "bad-pairing"},
+		{"openai-go-3", "inflight-pin", "bad-pairing"},
 		{"opencode", "inflight-pin", "silent-stream"},
 		{"ai-sdk-7", "", ""},
 	} {

@@ -67,10 +67,10 @@ var files embed.FS
 
 // names lists the presets in the order in which they are shown: the two ends, wedge's own, those of
 // the field.
-func names() [46]string {
+func names() [47]string {
 	return [...]string{
 		"none", "ideal",
-		"idle-60s", "idle-120s", "idle-by-byte-60s", "ttft-120s-idle-60s", "ttft-300s-idle-120s", "total-60s", "total-600s", "call-total-600s",
+		"idle-60s", "idle-120s", "idle-by-byte-60s", "ttft-120s-idle-60s", "ttft-300s-idle-120s", "ttft-600s-idle-120s", "total-60s", "total-600s", "call-total-600s",
 		"work-60s-100ms", "adaptive-ttft", "adaptive-rto", "adaptive-success-only", "hedge-30s", "continue-idle-60s", "retry-at-once",
 		"budget-10-percent", "throttle-sre", "throttle-sre-stock", "breaker-ttft",
 		"slot-until-headers", "slot-until-first-token", "slots-aimd-ttft", "fair-slots",

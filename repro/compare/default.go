@@ -2,11 +2,11 @@ package compare
 
 import "example.com/wedge/repro"
 
-// DefaultPolicies are compared if nobody says otherwise: no limit at all as the lower bracket, three
-// clients of the field as they come, three single limits, and what cures the known ways into a lasting
-// overload.
+// DefaultPolicies are compared if nobody says otherwise: no limit at all as the lower bracket, two
+// clients of the field as they come, three single limits, one limit for each phase, and what cures the
+// known ways into a lasting overload.
 func DefaultPolicies() []string {
-	return []string{"none", "openai-python-3", "openai-go-3", "opencode", "total-600s", "idle-60s", "idle-120s", "ideal"}
+	return []string{"none", "openai-python-3", "openai-go-3", "total-600s", "idle-60s", "idle-120s", "ttft-600s-idle-120s", "ideal"}
 }
 
 // DefaultVariants are the default policies, and the oracle beside them.
