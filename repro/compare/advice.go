@@ -16,7 +16,7 @@ func advice(r *Results, maps []loadMap) []string {
 	if len(r.Policies) == 1 {
 		return []string{fmt.Sprintf("Only %s was run, so there is nothing to compare it with.", r.Baseline)}
 	}
-	paragraphs := append(append([]string{w.which(), w.hangs()}, w.recovery(maps)...), w.cost(), w.loses(), w.never())
+	paragraphs := append(append([]string{w.which(), w.what(), w.hangs()}, w.recovery(maps)...), w.cost(), w.loses(), w.beyond(), w.never())
 	for i := range r.Policies {
 		switch {
 		case i == w.best || i == w.base:

@@ -75,3 +75,44 @@ func (w *wording) missing(other int) string {
 	}
 	return strings.Join(limits, " and ")
 }
+
+// what says what the best policy does, so that one need not ask for it.
+func (w *wording) what() string {
+	best := w.policy(w.best)
+	if w.best == w.base || best.About == "" || !best.RatioCI.Excludes(1) {
+		return ""
+	}
+	return fmt.Sprintf("What it is: %s", best.About)
+}
+
+// beyond names the scenarios that no policy makes better: what is wrong there is not a limit that is
+// missing, and no figure of theirs speaks for any policy.
+func (w *wording) beyond() string {
+	var lost, alike []string
+	for s := range w.r.Scenarios {
+		switch name := w.r.Scenarios[s].Name; {
+		case w.all(s, func(c *Cell) bool { return c.Of(KeyCompletion).Mean == 0 }):
+			lost = append(lost, name)
+		case w.all(s, func(c *Cell) bool { return !c.Of(KeyTaskTime).Better && !c.Of(KeyTaskTime).Worse }):
+			alike = append(alike, name)
+		}
+	}
+	var said []string
+	if len(lost) > 0 {
+		said = append(said, fmt.Sprintf("No policy completes a task in %s: none of these limits cures that.", strings.Join(lost, ", ")))
+	}
+	if len(alike) > 0 {
+		said = append(said, fmt.Sprintf("None makes a difference for sure to the time a task in %s.", strings.Join(alike, ", ")))
+	}
+	return strings.Join(said, " ")
+}
+
+// all says whether something holds of all policies that one can have in a scenario.
+func (w *wording) all(s int, holds func(*Cell) bool) bool {
+	for i := range w.r.Policies {
+		if !w.policy(i).Bracket && !holds(&w.r.Scenarios[s].Cells[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -43,3 +43,27 @@ func TestHangs(t *testing.T) {
 		t.Errorf("of the baseline: %q", strings.TrimSpace(said))
 	}
 }
+
+// TestBeyond has scenarios in which no policy does anything, and one in which one does. What the oracle
+// does counts for nothing.
+func TestBeyond(t *testing.T) {
+	cells := func(done float64, mark func(*Figure)) []Cell {
+		all := make([]Cell, 3)
+		for i := range all {
+			all[i] = *cellWith(map[string]float64{KeyCompletion: done})
+		}
+		mark(all[1].Of(KeyTaskTime))
+		all[2].Of(KeyTaskTime).Better, all[2].Of(KeyCompletion).Mean = true, 1
+		return all
+	}
+	r := &Results{N: 6, Baseline: "none", Policies: []PolicyResult{{Name: "none", Ratio: 1}, {Name: "quick", Ratio: 0.5}, {Name: Oracle, Ratio: 0.1, Bracket: true}},
+		Scenarios: []ScenarioResult{
+			{Name: "dead", Cells: cells(0, func(*Figure) {})},
+			{Name: "full", Cells: cells(1, func(*Figure) {})},
+			{Name: "silent", Cells: cells(1, func(f *Figure) { f.Better = true })},
+		}}
+	want := "No policy completes a task in dead: none of these limits cures that. None makes a difference for sure to the time a task in full."
+	if got := newWording(r).beyond(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
