@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -86,25 +87,33 @@ func (p *page) byScenario(r *compare.Results) {
 			for j := range r.Scenarios[i].Cells {
 				c := &r.Scenarios[i].Cells[j]
 				f := c.Of(compare.KeyTaskTime)
-				text := compare.Seconds(f.Mean)
-				switch c.Completed.N {
-				case c.Never:
-					text = "never"
-				case c.Failed:
-					text = fmt.Sprintf("%.0f %% done", 100*c.Of(compare.KeyCompletion).Mean)
-				}
-				fmt.Fprintf(t, "\t%s%s", text, mark(f.Best, f.Better || f.Worse, f.Better))
+				fmt.Fprintf(t, "\t%s%s", timeText(c), mark(f.Best, f.Better || f.Worse, f.Better))
 			}
 			fmt.Fprintln(t)
 		}
 	})
 }
 
+// timeText is the time a task, and how many tasks were completed where that is not all: a time that counts
+// failures as the horizon looks short where the horizon is.
+func timeText(c *compare.Cell) string {
+	done := c.Of(compare.KeyCompletion).Mean
+	switch {
+	case c.Never == c.Completed.N:
+		return "never"
+	case c.Failed == c.Completed.N:
+		return fmt.Sprintf("%.0f %% done", 100*done)
+	case done < 1:
+		return fmt.Sprintf("%s, %g %% done", compare.Seconds(c.Of(compare.KeyTaskTime).Mean), math.Floor(1000*done)/10)
+	}
+	return compare.Seconds(c.Of(compare.KeyTaskTime).Mean)
+}
+
 // legend explains the marks and columns.
 func (p *page) legend(verbose bool) {
 	p.line("")
 	for _, text := range []string{
-		"never: no run ended; 38 % done: in every run tasks failed, and 38 % of all were completed. Both count as the horizon for what was not completed.",
+		"never: no run ended; 38 % done: in every run tasks failed, and 38 % of all were completed (with a time before it: in some runs). Both count as the horizon for what was not completed.",
 		"* best of its column, + better and - worse than the baseline: only where the 95 % interval of the paired difference excludes zero (10,000 resamples over seeds).",
 		"Pairing is the correlation with the baseline, seed by seed. Near 1 both saw the same luck; after the first retry runs go different ways, and it falls.",
 		"A quantile has its number of samples n beside it and is left out (-) where fewer than ten lie beyond it. Tasks that failed or never ended count as longer than any.",

@@ -125,12 +125,15 @@ func (w *wording) loses() string {
 	if w.best == w.base {
 		return ""
 	}
-	var lost, beaten []string
+	var lost, fewer, beaten []string
 	for s := range w.r.Scenarios {
 		block := &w.r.Scenarios[s]
 		cell, base := &block.Cells[w.best], &block.Cells[w.base]
-		if f := cell.Of(KeyTaskTime); f.Worse {
+		switch done := cell.Of(KeyCompletion); {
+		case cell.Of(KeyTaskTime).Worse:
 			lost = append(lost, block.Name+": "+w.worse(s, w.best)+because(reason(cell, base)))
+		case done.Worse:
+			fewer = append(fewer, fmt.Sprintf("%s (%s instead of %s)", block.Name, percent(done.Mean), percent(base.Of(KeyCompletion).Mean)))
 		}
 		if i := w.beatenBy(s); i >= 0 {
 			beaten = append(beaten, fmt.Sprintf("%s (%s, %.0f %% less)", block.Name, w.policy(i).Name, 100*(1-w.taskRatio(s, i, w.best))))
@@ -139,6 +142,9 @@ func (w *wording) loses() string {
 	text := fmt.Sprintf("It loses to %s in no scenario.", w.policy(w.base).Name)
 	if len(lost) > 0 {
 		text = fmt.Sprintf("It loses to %s in %s.", w.policy(w.base).Name, strings.Join(lost, "; in "))
+	}
+	if len(fewer) > 0 {
+		text += fmt.Sprintf(" It gives up tasks that %s completes, in no more time a task, in %s.", w.policy(w.base).Name, strings.Join(fewer, ", "))
 	}
 	if len(beaten) > 0 {
 		text += " Another policy takes less time for sure in " + strings.Join(beaten, ", ") + "."

@@ -101,11 +101,16 @@ func (w *wording) beyond() string {
 	if len(lost) > 0 {
 		said = append(said, fmt.Sprintf("No policy completes a task in %s: none of these limits cures that.", strings.Join(lost, ", ")))
 	}
-	if len(alike) > 0 {
+	if n := len(alike); n > namesTold { // points of a sweep
+		said = append(said, fmt.Sprintf("None makes a difference for sure to the time a task in %d of %d scenarios.", n, len(w.r.Scenarios)))
+	} else if n > 0 {
 		said = append(said, fmt.Sprintf("None makes a difference for sure to the time a task in %s.", strings.Join(alike, ", ")))
 	}
 	return strings.Join(said, " ")
 }
+
+// namesTold is how many scenarios are named before they are only counted.
+const namesTold = 5
 
 // all says whether something holds of all policies that one can have in a scenario.
 func (w *wording) all(s int, holds func(*Cell) bool) bool {
