@@ -16,8 +16,11 @@ import (
 // policy did to each. A table for each scenario follows where there are few, or with verbose.
 func printComparison(w io.Writer, r *compare.Results, verbose bool, files string) error {
 	p := &page{style: styleOf(w)}
-	p.line("%s  %s", p.bold("compare"), p.dim(fmt.Sprintf("%s, %s, seeds %s, virtual clock",
-		r.Compared(), plural(len(r.Scenarios), "scenario"), r.Seeds)))
+	what := fmt.Sprintf("seeds %s, virtual clock", r.Seeds)
+	if r.N > 0 {
+		what = fmt.Sprintf("%s, %s, %s", r.Compared(), plural(len(r.Scenarios), "scenario"), what)
+	}
+	p.line("%s  %s", p.bold("compare"), p.dim(what))
 	for _, paragraph := range r.Advice {
 		p.line("")
 		p.b.WriteString(p.wrap("  ", plainText(paragraph)))

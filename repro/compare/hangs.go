@@ -99,18 +99,24 @@ func (w *wording) beyond() string {
 	}
 	var said []string
 	if len(lost) > 0 {
-		said = append(said, fmt.Sprintf("No policy completes a task in %s: none of these limits cures that.", strings.Join(lost, ", ")))
+		said = append(said, fmt.Sprintf("No policy completes a task in %s: none of these limits cures that.", w.few(lost)))
 	}
-	if n := len(alike); n > namesTold { // points of a sweep
-		said = append(said, fmt.Sprintf("None makes a difference for sure to the time a task in %d of %d scenarios.", n, len(w.r.Scenarios)))
-	} else if n > 0 {
-		said = append(said, fmt.Sprintf("None makes a difference for sure to the time a task in %s.", strings.Join(alike, ", ")))
+	if len(alike) > 0 {
+		said = append(said, fmt.Sprintf("None makes a difference for sure to the time a task in %s.", w.few(alike)))
 	}
 	return strings.Join(said, " ")
 }
 
 // namesTold is how many scenarios are named before they are only counted.
 const namesTold = 5
+
+// few names scenarios, or counts them where they are many, as the points of a sweep are.
+func (w *wording) few(names []string) string {
+	if n := len(names); n > namesTold {
+		return fmt.Sprintf("%d of %s", n, count(len(w.r.Scenarios), "scenario"))
+	}
+	return strings.Join(names, ", ")
+}
 
 // all says whether something holds of all policies that one can have in a scenario.
 func (w *wording) all(s int, holds func(*Cell) bool) bool {
