@@ -63,15 +63,25 @@ func ParseSeeds(source, text string) (Seeds, error) {
 	}
 	from, err1 := strconv.ParseUint(strings.TrimSpace(first), 10, 64)
 	to, err2 := strconv.ParseUint(strings.TrimSpace(last), 10, 64)
-	switch {
-	case err1 != nil || err2 != nil:
+	if err1 != nil || err2 != nil {
 		return bad("want a range of whole numbers such as 1-50")
-	case to < from:
-		return bad("which has no seed in it: want a range such as 1-50")
-	case to-from >= seedsMax:
-		return bad(fmt.Sprintf("want at most %d seeds", seedsMax))
 	}
-	return Seeds{from, to}, nil
+	seeds := Seeds{from, to}
+	if wrong := seeds.wrong(); wrong != "" {
+		return bad(wrong)
+	}
+	return seeds, nil
+}
+
+// wrong is what is wrong with the range; "": nothing.
+func (s Seeds) wrong() string {
+	switch {
+	case s.To < s.From:
+		return "which has no seed in it: want a range such as 1-50"
+	case s.To-s.From >= seedsMax:
+		return fmt.Sprintf("want at most %d seeds", seedsMax)
+	}
+	return ""
 }
 
 // N is the number of seeds.
@@ -96,6 +106,12 @@ func (p *Plan) Validate() error {
 	if !slices.Contains(p.brackets(), false) {
 		return &repro.InputError{Source: "--policy", Msg: "found the oracle only, which is a bracket for others: want a policy beside it"}
 	}
+	if wrong := p.Seeds.wrong(); wrong != "" {
+		return &repro.InputError{Source: "--seeds", Msg: fmt.Sprintf("found %d-%d, %s", p.Seeds.From, p.Seeds.To, wrong)}
+	}
+	if err := bounded("compare", len(p.Policies), len(p.Scenarios)); err != nil {
+		return err
+	}
 	if p.Baseline != "" && p.index(p.Baseline) < 0 {
 		return &repro.InputError{Source: "--against", Msg: fmt.Sprintf("found %q, want one of the policies compared: %s", p.Baseline, strings.Join(p.names(), ", "))}
 	}
@@ -116,6 +132,18 @@ func (p *Plan) cells() ([]*repro.Scenario, error) {
 		}
 	}
 	return cells, nil
+}
+
+// cellsMax bounds policies times scenarios, each of which is held in memory: sweeps multiply, and a few long ones
+// would fill it.
+const cellsMax = 10_000
+
+// bounded refuses more cells than that.
+func bounded(source string, policies, scenarios int) error {
+	if cells := policies * scenarios; cells > cellsMax {
+		return &repro.InputError{Source: source, Msg: fmt.Sprintf("found %d policies on %d scenarios, want at most %d of both multiplied: fewer or shorter sweeps", policies, scenarios, cellsMax)}
+	}
+	return nil
 }
 
 func unique(source, what string, n int, name func(int) string) error {

@@ -84,7 +84,13 @@ func DefaultVariant() Variant {
 // without the change stays, as what the points are held against; a scenario does not.
 func (p *Plan) Apply(s Sweep) error {
 	if s.OfPolicy() {
+		if err := bounded("--sweep "+s.Path, len(p.Policies)*(1+len(s.Values)), max(1, len(p.Scenarios))); err != nil {
+			return err
+		}
 		return p.sweepPolicies(s)
+	}
+	if err := bounded("--sweep "+s.Path, max(1, len(p.Policies)), len(p.Scenarios)*len(s.Values)); err != nil {
+		return err
 	}
 	var swept []*repro.Scenario
 	var points [][]Point

@@ -36,8 +36,11 @@ type TunedPoint struct {
 	RatioCI  stats.Interval `json:"ratio_ci95"`
 }
 
-// budgetMin is the least number of points that make a curve.
-const budgetMin = 4
+// budgetMin is the least number of points that make a curve; budgetMax is far above any use.
+const (
+	budgetMin = 4
+	budgetMax = 1000
+)
 
 // Tune searches the best settings of each policy in the plan on the given seeds, with the same number of
 // points for each, and returns a plan that holds what was found against the policies as they were, on the
@@ -77,6 +80,10 @@ func (t *Tuning) validate(p *Plan) error {
 		return &repro.InputError{Source: "--tune", Msg: "found no parameter, want path=low..high such as policy.idle=10s..600s"}
 	case t.Budget < budgetMin:
 		return &repro.InputError{Source: "--tune-budget", Msg: fmt.Sprintf("found %d, want %d points or more for each policy", t.Budget, budgetMin)}
+	case t.Budget > budgetMax:
+		return &repro.InputError{Source: "--tune-budget", Msg: fmt.Sprintf("found %d, want at most %d points for each policy", t.Budget, budgetMax)}
+	case t.Seeds.wrong() != "":
+		return &repro.InputError{Source: "--tune-seeds", Msg: fmt.Sprintf("found %d-%d, %s", t.Seeds.From, t.Seeds.To, t.Seeds.wrong())}
 	case t.Seeds.From <= p.Seeds.To && p.Seeds.From <= t.Seeds.To:
 		return &repro.InputError{Source: "--tune-seeds", Msg: fmt.Sprintf("found %s, which overlaps --seeds %s: what was tuned on seeds looks better on them than it is", t.Seeds, p.Seeds)}
 	}

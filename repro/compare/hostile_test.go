@@ -1,0 +1,54 @@
+package compare_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"example.com/wedge/repro"
+	"example.com/wedge/repro/compare"
+)
+
+// TestPlansOfOthersAreBounded: a plan.json that somebody has edited, and sweeps that multiply, are refused in one
+// line before anything of their size is made.
+func TestPlansOfOthersAreBounded(t *testing.T) {
+	one := compare.Seeds{From: 1, To: 1}
+	values := strings.Split(strings.Repeat("1 ", 200)+"2", " ")
+	for name, change := range map[string]struct {
+		of   func(p *compare.Plan) error
+		want string
+	}{
+		"huge range": {func(p *compare.Plan) error {
+			p.Seeds = compare.Seeds{From: 1, To: math.MaxUint64}
+			return p.Validate()
+		}, "--seeds: found 1-18446744073709551615, want at most 10000 seeds"},
+		"no range": {func(p *compare.Plan) error {
+			p.Seeds = compare.Seeds{From: 6, To: 0}
+			return p.Validate()
+		}, "--seeds: found 6-0, which has no seed in it"},
+		"world": {func(p *compare.Plan) error {
+			p.Scenarios = append(p.Scenarios, make([]*repro.Scenario, 99)...)
+			return p.Apply(compare.Sweep{Path: "fleet.agents", Values: values})
+		}, "--sweep fleet.agents: found 1 policies on 20100 scenarios"},
+		"policies": {func(p *compare.Plan) error {
+			p.Policies = append(p.Policies, make([]compare.Variant, 99)...)
+			return p.Apply(compare.Sweep{Path: "policy.max_attempts", Values: values})
+		}, "--sweep policy.max_attempts: found 20200 policies on 1 scenarios"},
+		"budget": {func(p *compare.Plan) error {
+			k, err := compare.ParseKnob("policy.idle=60s..120s")
+			if err != nil {
+				return err
+			}
+			p.Tuning = &compare.Tuning{Knobs: []compare.Knob{k}, Budget: 1_000_000_000, Seeds: compare.Seeds{From: 2, To: 2}}
+			_, err = compare.Run(t.Context(), p, compare.Options{})
+			return err
+		}, "--tune-budget: found 1000000000, want at most 1000 points"},
+	} {
+		err := change.of(planOf(t, []string{"none"}, []string{"healthy"}, one))
+		var input *repro.InputError
+		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), change.want) {
+			t.Errorf("%s: %v, want %q", name, err, change.want)
+		}
+	}
+}
