@@ -3,6 +3,8 @@ package compare_test
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,5 +52,40 @@ func TestPlansOfOthersAreBounded(t *testing.T) {
 		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), change.want) {
 			t.Errorf("%s: %v, want %q", name, err, change.want)
 		}
+	}
+}
+
+// TestRunsOfADirectoryAreAFile: what stands where the runs should be and has no end is not read.
+func TestRunsOfADirectoryAreAFile(t *testing.T) {
+	dir := t.TempDir()
+	p := planOf(t, []string{"none"}, []string{"idle"}, compare.Seeds{From: 1, To: 1})
+	execute(t, p, compare.Options{Dir: dir})
+	path := filepath.Join(dir, compare.RunsFile)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(os.DevNull, path); err != nil {
+		t.Skip(err) // not on every system
+	}
+	_, err := compare.Execute(t.Context(), p, compare.Options{Dir: dir, Resume: true})
+	var input *repro.InputError
+	if !errors.As(err, &input) || !strings.Contains(err.Error(), "found no regular file") {
+		t.Errorf("%v, want bad input", err)
+	}
+}
+
+// TestResultsAreWholeOrNone: what cannot be written leaves nothing behind of itself.
+func TestResultsAreWholeOrNone(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, compare.ResultsFile), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	runs := execute(t, planOf(t, []string{"none"}, []string{"idle"}, compare.Seeds{From: 1, To: 1}), compare.Options{})
+	if err := compare.WriteResults(dir, compare.Analyse(runs)); err == nil {
+		t.Error("no error, with a directory where the results should be")
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 2 {
+		t.Errorf("%v, %v; want the directory and %s", files, err, compare.TableFile)
 	}
 }

@@ -45,6 +45,7 @@ type runLog struct {
 	next    int      // job to be written next
 	waiting [][]byte // by job: lines that wait for an earlier one
 	written []bool   // by job
+	failed  bool     // a write has, so that what comes after would leave a hole: nothing more is written
 }
 
 // openLog makes the directory with its plan, or, to resume, reads the runs that it has into runs.
@@ -92,7 +93,25 @@ func create(dir, name string, doc *planDocument) error {
 		return &repro.InputError{Source: "--out", Msg: err.Error()}
 	}
 	_, err = f.Write(append(text, '\n'))
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path)) // half a plan would be taken for one, and could be neither resumed nor replaced
+	}
+	return nil
+}
+
+// replace puts a file into the directory, all of it or nothing.
+func replace(dir, name string, text []byte) error {
+	path := filepath.Join(dir, name)
+	part := path + ".part"
+	if err := os.WriteFile(part, text, 0o644); err != nil {
+		_ = os.Remove(part) // the failure to write says more
+		return err
+	}
+	if err := os.Rename(part, path); err != nil {
+		_ = os.Remove(part)
+		return err
+	}
+	return nil
 }
 
 // newLog opens the log to go on after its first whole bytes, which have the runs that are there. What
@@ -119,10 +138,14 @@ func newLog(path string, whole int64, runs []*metrics.Run) (*runLog, error) {
 // readRuns reads the whole lines of a log into runs and returns how long they are. A last line without
 // its end is left out.
 func readRuns(path string, p *Plan, runs []*metrics.Run) (whole int64, err error) {
-	text, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil // it was cut off before the first
 	}
+	if err == nil && !info.Mode().IsRegular() { // a pipe or a device may have no end
+		return 0, &repro.InputError{Source: path, Msg: "found no regular file, want the runs of a comparison"}
+	}
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, &repro.InputError{Source: path, Msg: err.Error()}
 	}
@@ -177,10 +200,11 @@ func (l *runLog) append(p *Plan, job int, run *metrics.Run) error {
 
 // write writes the line of a job, if it waits.
 func (l *runLog) write(job int) error {
-	if l.waiting[job] == nil {
+	if l.waiting[job] == nil || l.failed {
 		return nil
 	}
 	if _, err := l.file.Write(l.waiting[job]); err != nil {
+		l.failed = true
 		return fmt.Errorf("compare: %s: %w", RunsFile, err)
 	}
 	l.waiting[job], l.written[job] = nil, true

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"example.com/wedge/repro/compare/report"
@@ -22,7 +20,7 @@ func WriteReport(ctx context.Context, dir, command string, runs *Runs, r *Result
 	if err := report.Write(&text, page); err != nil {
 		return fmt.Errorf("compare: %s: %w", ReportFile, err)
 	}
-	return os.WriteFile(filepath.Join(dir, ReportFile), text.Bytes(), 0o644)
+	return replace(dir, ReportFile, text.Bytes())
 }
 
 // Page is what the report shows.

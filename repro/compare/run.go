@@ -85,7 +85,7 @@ func WriteResults(dir string, r *Results) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(filepath.Join(dir, TableFile), table, 0o644),
-		os.WriteFile(filepath.Join(dir, ResultsFile), append(text, '\n'), 0o644),
+		replace(dir, TableFile, table),
+		replace(dir, ResultsFile, append(text, '\n')),
 	)
 }
