@@ -13,7 +13,11 @@ import (
 // TestIdleLimit: a limit of silence cures silent-stream. To long-reasoning it does no harm at all if it is longer
 // than the silence of the healthiest of its answers, and kills each of them, every time, if it is shorter.
 func TestIdleLimit(t *testing.T) {
-	for seed := uint64(1); seed <= 10; seed++ {
+	seeds := uint64(10)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := uint64(1); seed <= seeds; seed++ {
 		for _, limit := range []string{"60s", "150s"} {
 			c := newIdleCase(t, "silent-stream", seed, limit)
 			c.check(c.without.Outcome == metrics.Never && c.without.Work.TasksCompleted == 0, "without a limit: want a fleet that hangs, with no task completed")
