@@ -28,6 +28,20 @@ type planDocument struct {
 	Baseline  string             `json:"baseline"`
 	Loads     [][]Point          `json:"loads,omitempty"`
 	Tuning    *Tuning            `json:"tuning,omitempty"`
+	// Sum is of all the others, so that a plan that somebody has changed is noticed: its parts refer to each
+	// other, and the runs beside it were made by what it said before.
+	Sum string `json:"sha256"`
+}
+
+// sum is what Sum should be.
+func (d planDocument) sum() (string, error) {
+	d.Sum = ""
+	text, err := json.Marshal(d)
+	if err != nil {
+		return "", fmt.Errorf("compare: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 type scenarioDocument struct {
@@ -44,7 +58,9 @@ func (p *Plan) document(version string) (*planDocument, error) {
 		}
 		doc.Scenarios = append(doc.Scenarios, scenarioDocument{s.Name, string(text)})
 	}
-	return doc, nil
+	var err error
+	doc.Sum, err = doc.sum()
+	return doc, err
 }
 
 // ReadPlan reads the plan of a directory, or, if its search was cut off, the plan before that. Another
@@ -91,6 +107,13 @@ func readDocument(dir, name, version string) (*planDocument, error) {
 	case doc.Wedge != version:
 		return nil, bad("wedge: found version %q, but this is %q, whose runs may differ: compare anew", doc.Wedge, version)
 	}
+	sum, err := doc.sum()
+	if err != nil {
+		return nil, err
+	}
+	if doc.Sum != sum {
+		return nil, bad("found a plan that was changed after wedge wrote it, want it as it was: compare anew for another one")
+	}
 	return &doc, nil
 }
 
@@ -103,12 +126,7 @@ func (p *Plan) ID(version string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return "", fmt.Errorf("compare: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:4]), nil
+	return doc.Sum[:8], nil
 }
 
 func sameJSON(a, b any) (bool, error) {

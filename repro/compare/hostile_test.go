@@ -89,3 +89,34 @@ func TestResultsAreWholeOrNone(t *testing.T) {
 		t.Errorf("%v, %v; want the directory and %s", files, err, compare.TableFile)
 	}
 }
+
+// TestChangedPlanIsRefused: the parts of a plan refer to each other by number, so that one that was edited is not
+// gone on with.
+func TestChangedPlanIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	execute(t, planOf(t, []string{"none", "idle-60s"}, []string{"idle"}, compare.Seeds{From: 1, To: 1}), compare.Options{Dir: dir})
+	path := filepath.Join(dir, compare.PlanFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compare.ReadPlan(dir, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{
+		{`"to": 1`, `"to": 2`}, {`"max_attempts": 3`, `"max_attempts": 4`}, {`"sha256": "`, `"sha256": "0`}, {`"baseline"`, `"loads": [[]], "baseline"`},
+	} {
+		changed := strings.Replace(string(text), change[0], change[1], 1)
+		if changed == string(text) {
+			t.Fatalf("%s is not in the plan", change[0])
+		}
+		if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := compare.ReadPlan(dir, "")
+		var input *repro.InputError
+		if !errors.As(err, &input) || !strings.Contains(err.Error(), "changed after wedge wrote it") {
+			t.Errorf("%s: %v, want bad input", change[1], err)
+		}
+	}
+}
