@@ -63,9 +63,9 @@ func (s *Scenario) AddFaults(text string) error {
 		return &InputError{Source: "--fault", Msg: "found nothing, want a fault such as '{id: busy, where: router, what: status, status: 429}', or a file"}
 	}
 	if !strings.ContainsAny(trimmed, "{[:\n") || fileExists(trimmed) {
-		content, err := os.ReadFile(trimmed)
+		content, err := strict.ReadFile(trimmed)
 		if err != nil {
-			return &InputError{Source: source, Msg: underlying(err)}
+			return &InputError{Source: source, Msg: err.Error()}
 		}
 		source, trimmed = trimmed, string(bytes.TrimSpace(content))
 	}

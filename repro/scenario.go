@@ -3,7 +3,6 @@ package repro
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -82,9 +81,9 @@ func Default() *Scenario {
 
 // ReadFile reads a scenario file.
 func ReadFile(path string) (*Scenario, error) {
-	text, err := os.ReadFile(path)
+	text, err := strict.ReadFile(path)
 	if err != nil {
-		return nil, &InputError{Source: path, Msg: underlying(err)}
+		return nil, &InputError{Source: path, Msg: err.Error()}
 	}
 	s, err := Parse(path, text)
 	if err != nil {
@@ -99,15 +98,6 @@ func ReadFile(path string) (*Scenario, error) {
 		}
 	}
 	return s, nil
-}
-
-// underlying is the reason of a file error without the path, which the caller names.
-func underlying(err error) string {
-	text := err.Error()
-	if i := strings.LastIndex(text, ": "); i >= 0 {
-		return text[i+2:]
-	}
-	return text
 }
 
 // Parse reads a scenario from YAML text. Fields that it does not name keep their defaults. The error

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"example.com/wedge/harness/strict"
 	"example.com/wedge/pacer/preset"
 	"example.com/wedge/repro"
 )
@@ -103,7 +103,7 @@ What ends in .yaml or .yml, or has a slash in it, is a policy file of your own; 
 func policyOf(name string) (preset.Preset, []byte, error) {
 	get, source := preset.Get, preset.Text
 	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator) {
-		get, source = preset.ReadFile, os.ReadFile
+		get, source = preset.ReadFile, strict.ReadFile
 	}
 	p, err := get(name)
 	if err != nil {
@@ -120,7 +120,7 @@ func policyOf(name string) (preset.Preset, []byte, error) {
 func policyError(err error) error {
 	var bad *preset.FileError
 	if errors.As(err, &bad) {
-		return &repro.InputError{Source: bad.Source, Line: bad.Line, Column: bad.Column, Field: bad.Field, Msg: bad.Msg}
+		return bad
 	}
 	return &repro.InputError{Source: "policy explain", Msg: err.Error()}
 }

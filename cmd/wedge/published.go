@@ -117,7 +117,7 @@ func (f *publishedFlags) results(cmd *cobra.Command, args []string) ([]published
 		for _, r := range published.All() {
 			names = append(names, r.Name)
 		}
-		return nil, &repro.InputError{Source: args[0], Msg: "no such result, want one of " + strings.Join(names, ", ") + ", " + allResults}
+		return nil, &repro.InputError{Source: fmt.Sprintf("published %q", args[0]), Msg: "no such result, want one of " + strings.Join(names, ", ") + ", " + allResults}
 	}
 	return []published.Result{r}, nil
 }

@@ -99,12 +99,12 @@ func TestOpenAIGoPreset(t *testing.T) {
 
 func TestPublishedBadInput(t *testing.T) {
 	for want, args := range map[string][]string{
-		"no-such: no such result, want one of msf-model":        {"published", "no-such"},
-		"--seeds: found 0, want a number from 1 to":             {"published", "openai-go", "--seeds", "0"},
-		"--seeds: found \"many\"":                               {"published", "openai-go", "--seeds", "many"},
-		"--svg: found it without the name of a result":          {"published", "--svg", "x.svg"},
-		"retry-panels: found it after \"msf-model\"":            {"published", "msf-model", "retry-panels"},
-		"--html: open no/such/page.html: no such file or direc": {"published", "openai-go", "--html", "no/such/page.html"},
+		"published \"no-such\": no such result, want one of msf-model": {"published", "no-such"},
+		"--seeds: found 0, want a number from 1 to":                    {"published", "openai-go", "--seeds", "0"},
+		"--seeds: found \"many\"":                                      {"published", "openai-go", "--seeds", "many"},
+		"--svg: found it without the name of a result":                 {"published", "--svg", "x.svg"},
+		"retry-panels: found it after \"msf-model\"":                   {"published", "msf-model", "retry-panels"},
+		"--html: open no/such/page.html: no such file or direc":        {"published", "openai-go", "--html", "no/such/page.html"},
 	} {
 		out, errs, code := wedge(t, args...)
 		if code != exitUsage || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/wedge/pacer"
+	"example.com/wedge/pacer/concurrency"
 	"example.com/wedge/pacer/preset"
 )
 
@@ -202,5 +203,23 @@ func TestListed(t *testing.T) {
 		if !slices.Contains(preset.Names(), name) {
 			t.Errorf("no preset %s", name)
 		}
+	}
+}
+
+// TestBlocksReplace: a preset's block stands in the place of the scenario's, whose rule and parameters
+// may be others.
+func TestBlocksReplace(t *testing.T) {
+	c := pacer.DefaultConfig()
+	c.Limit = concurrency.Config{Rule: concurrency.Vegas, ProbeMultiplier: 20}
+	p, err := preset.Get("slots-aimd-ttft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Pacer(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := got.Validate(); err != nil || got.Limit.Rule != concurrency.AIMD || got.Limit.ProbeMultiplier != 0 {
+		t.Errorf("got %+v, %v", got.Limit, err)
 	}
 }

@@ -3,12 +3,13 @@ package preset
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"example.com/wedge/harness/strict"
 	"example.com/wedge/pacer"
+	"example.com/wedge/pacer/concurrency"
+	"example.com/wedge/pacer/queue"
 )
 
 // FileError is what is wrong with a policy file: one line that says where, what was found, and what is
@@ -19,12 +20,8 @@ type FileError = strict.Error
 // policy.preset, it is that one, and set is its set unless the file has its own, with the fields that
 // the file names over it, wherever they stand. The error is a *FileError.
 func ReadFile(path string) (Preset, error) {
-	text, err := os.ReadFile(path)
+	text, err := strict.ReadFile(path)
 	if err != nil {
-		var of *os.PathError
-		if errors.As(err, &of) {
-			err = of.Err
-		}
 		return Preset{}, &FileError{Source: path, Msg: err.Error()}
 	}
 	return parse(path, text)
@@ -87,6 +84,12 @@ func apply(set string, c *pacer.Config) error {
 	keys := strings.Split(path, ".")
 	if !ok || len(keys) < 2 || keys[0] != "pacer" || strings.TrimSpace(value) == "" || strings.ContainsAny(set, "\r\n") || strings.ContainsFunc(path, strict.NotInName) {
 		return fmt.Errorf("found %q, want pacer.FIELD=VALUE, such as pacer.hold=start", set)
+	}
+	switch path { // a whole block is not mixed with what stood there, such as another rule's parameters
+	case "pacer.limit":
+		c.Limit = concurrency.Config{}
+	case "pacer.queue":
+		c.Queue = queue.Config{}
 	}
 	return strict.Set(set, keys[1:], value, c, strict.Exact)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"example.com/wedge/pacer"
+	"example.com/wedge/pacer/concurrency"
+	"example.com/wedge/pacer/queue"
 	"example.com/wedge/repro"
 )
 
@@ -220,6 +222,12 @@ func (v *Variant) of(s *repro.Scenario) (*repro.Scenario, error) {
 	}
 	for _, set := range v.Set {
 		path, value, _ := strings.Cut(set, "=")
+		switch path { // a whole block is not mixed with the scenario's, such as another rule's parameters
+		case "pacer.limit":
+			run.Pacer.Limit = concurrency.Config{}
+		case "pacer.queue":
+			run.Pacer.Queue = queue.Config{}
+		}
 		if err := run.Set(path, value); err != nil {
 			return nil, v.blame(s, err)
 		}

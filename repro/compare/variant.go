@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"example.com/wedge/harness/strict"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro"
 )
@@ -49,6 +51,10 @@ func inline(text string) (Variant, error) {
 	}
 	file, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
+		var of *strict.Error // which says it in one line
+		if _, err := strict.Parse(source, []byte(text)); errors.As(err, &of) {
+			return bad("%s; want a policy such as 'patient: {idle: 60s}'", of.Msg)
+		}
 		return bad("found no YAML, want a policy such as 'patient: {idle: 60s}'")
 	}
 	if len(file.Docs) != 1 {
