@@ -38,7 +38,7 @@ type session struct {
 
 	judge  *judge
 	report *harness.Report
-	seen   func() Seen             // as of the first call
+	seen   func() Seen             // closes the books at the first call, as of which it is
 	stop   context.CancelCauseFunc // ends the watching; its cause is why
 }
 
@@ -93,7 +93,7 @@ func (g *session) open() error {
 		g.bundle = b
 	}
 	g.ledger = harness.NewLedger(g.w, harness.NewJournal(g.w, g.bundle.Log(bundle.EventsLog)))
-	g.seen = sync.OnceValue(func() Seen { return g.table.counts() })
+	g.seen = sync.OnceValue(func() Seen { return g.table.close() })
 	g.table = newTable(g.w, g.ledger, g.bundle.Log(RequestsLog), time.Duration(float64(backWithin)*g.o.Scale))
 	return nil
 }
@@ -191,7 +191,6 @@ func (g *session) run(ctx context.Context) error {
 		defer detach()
 		g.report, failed = g.fleet.Run(process)
 		g.seen() // before the world ends, and answers under way with it
-		g.table.close()
 	})
 	var panicked *sim.PanicError
 	if failed == nil && (g.report == nil || errors.As(err, &panicked)) {
@@ -243,9 +242,8 @@ func (g *session) wait(ctx context.Context, watched <-chan struct{}) {
 // quit has the harness dump its goroutines, if that is wanted. The servers must be there still: what the
 // harness waits for would be gone with them.
 func (g *session) quit() {
-	g.seen()
 	if g.o.Quit {
-		g.table.close() // what was out is not left by the harness, but ends with it
+		g.seen() // what was out is not left by the harness, but ends with it
 		g.judge.dumps.quit()
 	}
 }

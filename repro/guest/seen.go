@@ -92,13 +92,18 @@ func (t *table) Elsewhere(_ sim.Instant, method, path string, status int, messag
 	}
 }
 
+// clone returns a copy that does not change.
+func (s *Seen) clone() Seen {
+	c := *s
+	c.Elsewhere, c.Statuses = slices.Clone(s.Elsewhere), slices.Clone(s.Statuses)
+	return c
+}
+
 // counts returns what has been seen so far.
 func (t *table) counts() Seen {
 	t.w.Lock()
 	defer t.w.Unlock()
-	s := t.seen
-	s.Elsewhere, s.Statuses = slices.Clone(s.Elsewhere), slices.Clone(s.Statuses)
-	return s
+	return t.seen.clone()
 }
 
 func cut(s string) string {

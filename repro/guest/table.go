@@ -262,8 +262,9 @@ func (t *table) write(c *call, ended string, at sim.Instant, message string) {
 	}
 }
 
-// close closes the books before the servers end: what ends later is their end and not the requests'.
-func (t *table) close() {
+// close closes the books before the servers end, and returns what is in them: what ends later is their end
+// and not the requests'.
+func (t *table) close() Seen {
 	t.w.Lock()
 	defer t.w.Unlock()
 	for _, c := range t.open {
@@ -273,6 +274,7 @@ func (t *table) close() {
 	}
 	t.closed = true
 	clear(t.visits)
+	return t.seen.clone()
 }
 
 // drop takes a call off the books.
