@@ -9,6 +9,7 @@ import (
 
 	"example.com/wedge/agents"
 	"example.com/wedge/harness/bundle"
+	"example.com/wedge/harness/demand"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/harness/waitgraph"
 	"example.com/wedge/pacer"
@@ -31,6 +32,19 @@ type Options struct {
 	// once, or when a worker is free. The monitor is held. nil: nobody asks.
 	Arrived func(agent string)
 
+	// Demand, if there is one, has the fleet work on tasks without end: agents and tasks are numbered as they
+	// begin, agent-000001 and so on. A closed loop that does not say how many agents are at work has as many as
+	// Fleet has workers; otherwise only Fleet.StartSpread is used, and there may be no Arrivals. Tasks, if they are
+	// given, are gone through again and again, each with its number added to its ID.
+	Demand *demand.Config
+
+	// TasksMax ends a run with a Demand when so many tasks have ended; no more than that are begun. 0: it
+	// goes on.
+	TasksMax int
+
+	// Ticks are things to be done at regular instants.
+	Ticks []Tick
+
 	// Tasks are the agents' tasks, as many as Fleet.Agents and Arrivals. nil: named task-01 and so on.
 	Tasks []agents.Task
 
@@ -50,6 +64,10 @@ type Options struct {
 
 	// Controls asks the pacer how its controls stand, with the monitor held. nil: that is not known.
 	Controls func() pacer.ControlState
+
+	// Occupancy asks the pacer how much of its limits is in use, for [Fleet.Progress], with the monitor held.
+	// nil: that is not known.
+	Occupancy func() pacer.Occupancy
 
 	Servers Servers    // gauges
 	Router  *RouterLog // log of the router
@@ -96,6 +114,7 @@ type Fleet struct {
 	working  int      // agents that have been hired and not let go
 	due      int      // tasks that have not arrived
 	current  *Episode // the open one
+	glimpse  StallGlimpse
 	failures []Failure
 
 	crew     context.Context // of the agents; they outlive an interrupt until it has been captured

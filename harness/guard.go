@@ -65,6 +65,7 @@ func (f *Fleet) openCapture(now sim.Instant) (*Episode, *Evidence) {
 		if f.o.Bundle != nil {
 			f.current.Dir = StallDir(number)
 		}
+		f.glimpse = StallGlimpse{Episode: number, StartedAt: f.current.StartedAt, DetectedAt: now}
 	}
 	e := f.snapshot(now)
 	e.Episode, e.Capture, e.DetectedAt = number, shot, f.current.DetectedAt
@@ -104,6 +105,7 @@ func (f *Fleet) keep(ep *Episode) {
 // follows: see settle.
 func (f *Fleet) stallEnded(at sim.Instant, by string) {
 	if f.current != nil {
+		f.glimpse.EndedAt, f.glimpse.EndedBy = at, by
 		f.current.EndedAt, f.current.EndedBy, f.current.endTotals = at, by, f.ledger.total
 		f.current = nil
 	}
@@ -155,8 +157,18 @@ func (f *Fleet) judge(ep *Episode) {
 		return
 	}
 	ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
+	f.tell(ep)
 	if ep.Dir != "" && ep.Verdict != nil {
 		f.o.Bundle.WriteJSON(ep.Dir+"/"+VerdictFile, ep.Verdict)
+	}
+}
+
+// tell shows the verdict to those who watch the run.
+func (f *Fleet) tell(ep *Episode) {
+	f.w.Lock()
+	defer f.w.Unlock()
+	if f.glimpse.Episode == ep.Number {
+		f.glimpse.Verdict = ep.Verdict
 	}
 }
 
@@ -166,5 +178,6 @@ func (f *Fleet) judgeOpen() {
 	if n := len(f.episodes); n > 0 && f.o.Judge != nil && f.episodes[n-1].Verdict == nil {
 		ep := f.episodes[n-1]
 		ep.Verdict = f.o.Judge(ep.Latest, ep.Before)
+		f.tell(ep)
 	}
 }

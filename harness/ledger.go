@@ -54,29 +54,6 @@ func (l *Ledger) CallObserver() pacer.Observer { return (*callBook)(l) }
 // AgentObserver returns what agents are to be given as their observer.
 func (l *Ledger) AgentObserver() agents.Observer { return (*agentBook)(l) }
 
-// Progress is what a run looks like at one instant, for people who watch it.
-type Progress struct {
-	At         sim.Instant
-	Totals     Totals
-	Agents     int // at work, sub-agents included
-	Calls      int // in flight
-	Sent       int // attempts under way at the servers, by the agents' count
-	ByStage    [pacer.StageCount]int
-	Stall      int           // number of the stall that is open; 0: none
-	StalledFor time.Duration // since the latest step, or since work began
-}
-
-// Progress returns the state of the run. The monitor must not be held.
-func (l *Ledger) Progress() Progress {
-	l.w.Lock()
-	defer l.w.Unlock()
-	now := l.w.Now()
-	return Progress{
-		At: now, Totals: l.total, Agents: l.live, Calls: l.calls, Sent: l.sent(), ByStage: l.inStage,
-		Stall: l.watch.open, StalledFor: l.watch.idle(now),
-	}
-}
-
 // sent returns how many attempts the servers should know of.
 func (l *Ledger) sent() int {
 	return l.inStage[pacer.StageHeaders] + l.inStage[pacer.StageFirstToken] + l.inStage[pacer.StageStream] + l.beside

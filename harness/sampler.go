@@ -79,8 +79,8 @@ func (p *sampler) run(ctx context.Context) {
 // readNow takes a sample unless there is one of this instant.
 func (p *sampler) readNow(ctx context.Context) error {
 	p.w.Lock()
-	latest := &p.ring[(p.next+len(p.ring)-1)%len(p.ring)]
-	fresh := p.kept > 0 && latest.At == p.w.Now()
+	latest := p.latest()
+	fresh := latest != nil && latest.At == p.w.Now()
 	p.w.Unlock()
 	if fresh {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"example.com/wedge/agents"
@@ -70,18 +69,6 @@ func (a *assembly) run(ctx context.Context) error {
 		return fmt.Errorf("repro: the run broke off: %w", err)
 	}
 	return nil
-}
-
-// progress returns what may be asked for the run's progress from outside. A virtual world has no lock
-// to ask under, so there the process that reads the gauges leaves a copy behind.
-func (a *assembly) progress() func() harness.Progress {
-	m, ok := a.gauges.(*inMemory)
-	if !ok {
-		return a.ledger.Progress
-	}
-	m.after = func() { m.progress.Store(new(a.ledger.Progress())) }
-	m.after()
-	return func() harness.Progress { return *m.progress.Load() }
 }
 
 func (a *assembly) takeDown() {
@@ -157,8 +144,7 @@ type inMemory struct {
 	read  []serving.Gauge // room for one reading, which is copied by whoever asked
 	given []harness.Gauge
 
-	after    func() // called after each reading; nil: nobody watches
-	progress atomic.Pointer[harness.Progress]
+	watched *watched // nil: nobody watches
 }
 
 var _ harness.Servers = (*inMemory)(nil)
@@ -167,9 +153,7 @@ var _ harness.Servers = (*inMemory)(nil)
 func (m *inMemory) Gauges(context.Context) ([]harness.Gauge, error) {
 	m.read = m.stack.AppendGauges(m.read[:0])
 	m.given = appendGauges(m.given[:0], m.read)
-	if m.after != nil {
-		m.after()
-	}
+	m.watched.leave()
 	return m.given, nil
 }
 
@@ -204,7 +188,7 @@ func (a *assembly) fleetOptions() harness.Options {
 	o := harness.Options{
 		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon,
 		Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Controls: a.pacer.ControlsLocked,
-		Setup: a.setup(),
+		Occupancy: a.pacer.OccupancyLocked, Setup: a.setup(),
 	}
 	if a.meter != nil {
 		o.Arrived = a.meter.TaskArrived

@@ -47,14 +47,35 @@ type Options struct {
 	// TraceHash is another one, and Watch sees only the start. It goes without a bundle.
 	NoVerdict bool
 
+	// Demand has the fleet work on tasks without end, as [harness.Options] has it: Scenario.Fleet says how many agents
+	// a closed loop has where the demand does not. The scenario's arrivals are left out. nil: the scenario's tasks.
+	Demand *demand.Config
+	// TasksMax ends a run with a Demand when so many tasks have ended. 0: it goes on.
+	TasksMax int
+	// Horizon takes the place of the scenario's. 0: it stays.
+	Horizon time.Duration
+	// Ticks are things to be done at regular instants of the run.
+	Ticks []harness.Tick
+	// Tap is told what calls and agents do, besides the run's own books.
+	Tap Tap
+	// JournalTee is given the lines of events.jsonl, also without a bundle: each Write is one line, with the
+	// monitor held, and what it has been given is the journal's again afterwards. nil: nobody else reads them.
+	JournalTee io.Writer
+	// Bundle is how the bundle is written; Replace, Inline and Secrets of it are filled in.
+	Bundle bundle.Options
+
 	// Shuffle lets the virtual world choose among what is due at one instant, by the seed.
 	Shuffle bool
 
 	// Watch is called when the run begins, with a function that tells how it goes. That may be called at
-	// any time, from any goroutine, until Run returns. In virtual time it tells how things were when the
-	// gauges were last read.
+	// any time, from any goroutine, until Run returns; a few times a second is often enough. In virtual time it
+	// tells how things were when the gauges were last read.
 	Watch func(progress func() harness.Progress)
 }
+
+// Tap makes second observers for a world that is about to be run, each of which may be nil. They are told
+// what the ledger is told, right after it.
+type Tap func(w sim.World) (pacer.Observer, agents.Observer)
 
 // Server is an OpenAI-compatible server.
 type Server struct {

@@ -7,7 +7,7 @@ import (
 
 // Semaphore hands out a fixed number of permits, first come first served, and knows by name who
 // holds one and who waits. With one permit it is a mutex. It is safe for concurrent use; its methods
-// must be called without the monitor held. Make one with [NewSemaphore].
+// must be called without the monitor held, unless their names end in Locked. Make one with [NewSemaphore].
 type Semaphore struct {
 	w       World
 	name    string
@@ -123,6 +123,9 @@ func (l Lease) Release() error {
 	return nil
 }
 
+// InUseLocked returns how many permits are held. The monitor is held.
+func (s *Semaphore) InUseLocked() int { return len(s.holds) - len(s.free) }
+
 // State returns who holds and who waits.
 func (s *Semaphore) State() ObjectState {
 	s.w.Lock()
@@ -132,7 +135,7 @@ func (s *Semaphore) State() ObjectState {
 
 func (s *Semaphore) state() ObjectState {
 	st := ObjectState{
-		Kind: "semaphore", Name: s.name, Capacity: len(s.holds), InUse: len(s.holds) - len(s.free),
+		Kind: "semaphore", Name: s.name, Capacity: len(s.holds), InUse: s.InUseLocked(),
 		Waiters: s.waiters.parties(), GivenBackTwice: s.twice,
 	}
 	st.Holders = make([]Party, 0, st.InUse)
