@@ -63,6 +63,27 @@ type Options struct {
 	// quotes them: "[redacted]" takes their place. Those shorter than 8 bytes are ignored, since they
 	// are placeholders and would make a mess of words.
 	Secrets []string
+
+	// Rotate bounds what each log takes on the disk; the zero value does not. See [LogOptions] for logs
+	// that differ from the others.
+	Rotate Rotation
+
+	// Resume continues the bundle at the path, which an earlier run of the same run.json left, however
+	// it ended: anything else there, or a run.json that differs, is an error that touches nothing. The
+	// run must be replayed from its beginning, so that it writes the same lines again: what the logs
+	// hold, or have rotated away, is compared and skipped, and the files end as those of a run that
+	// was never broken. Lines that an earlier process lost are written now. Replace is ignored.
+	Resume bool
+
+	// AppendLogs, with Resume, is for a run on the wall, which cannot be replayed: every log goes on
+	// after its last whole line, and run.json may have been written by another wedge, on another day.
+	AppendLogs bool
+
+	// GoOn lets the bundle go on after a failure. The first one is kept all the same, lines are lost as
+	// long as a log cannot be written, and every 10 s of real time a flush tries again. When it
+	// succeeds, a line {"lost_lines":N} in that log says how many are missing there. Other files are
+	// tried each time. Without it nothing is written after a failure.
+	GoOn bool
 }
 
 // Bundle is a directory of evidence. Make one with [Create]. All methods may be called by several
@@ -72,9 +93,12 @@ type Bundle struct {
 	disk    disk
 	inline  bool
 	secrets [][]byte
+	rotate  Rotation
+	append  bool
 
 	mu     sync.Mutex // guards the rest
 	err    error      // the first failure; nothing is written after it
+	lost   int        // lines that no log could write
 	dirs   []string   // made so far
 	logs   []*Log
 	closed bool
@@ -96,7 +120,7 @@ func create(dir string, run Run, o Options, open func(dir string) (disk, error))
 	if err != nil {
 		return nil, fmt.Errorf("bundle: %s of %s: %w", RunFile, dir, err)
 	}
-	b := &Bundle{inline: o.Inline, secrets: secretsOf(o.Secrets)}
+	b := &Bundle{inline: o.Inline, secrets: secretsOf(o.Secrets), rotate: o.Rotate, append: o.AppendLogs}
 	if b.dir, b.disk, err = place(dir, b.redact(append(text, '\n')), o.Replace, open); err != nil {
 		return nil, err
 	}
@@ -141,8 +165,29 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Log returns the log with the given name, which it makes if there is none.
+// Lost returns how many lines no log could write, be it that they were told by {"lost_lines":N} or
+// not: 0 as long as there is no error.
+func (b *Bundle) Lost() int {
+	if b == nil {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lost
+}
+
+// Log returns the log with the given name, which it makes, as the bundle's options say, if there is
+// none.
 func (b *Bundle) Log(name string) *Log {
+	if b == nil {
+		return nil
+	}
+	return b.OpenLog(name, LogOptions{Rotate: b.rotate, Append: b.append})
+}
+
+// OpenLog returns the log with the given name, which it makes, with options of its own, if there is
+// none.
+func (b *Bundle) OpenLog(name string, o LogOptions) *Log {
 	if b == nil {
 		return nil
 	}
@@ -153,7 +198,7 @@ func (b *Bundle) Log(name string) *Log {
 			return l
 		}
 	}
-	l := &Log{b: b, name: name}
+	l := &Log{b: b, name: name, o: o}
 	b.logs = append(b.logs, l)
 	b.mu.Unlock()
 	l.open()

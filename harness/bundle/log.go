@@ -21,6 +21,7 @@ const (
 type Log struct {
 	b    *Bundle
 	name string
+	o    LogOptions
 
 	mu     sync.Mutex // guards buf and lost; held for a copy only
 	buf    []byte
