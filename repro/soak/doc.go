@@ -1,0 +1,2 @@
+// Package soak runs a scenario for a long time and says what became of it.
+package soak
