@@ -109,6 +109,13 @@ func until(t *testing.T, url string, enough func(dump string) bool) {
 	t.Fatal("the client never got that far")
 }
 
+// waiting says of a dump whether so many calls wait for response headers, and so many read their answers.
+func waiting(headers, answers int) func(dump string) bool {
+	return func(dump string) bool {
+		return strings.Count(dump, "net/http.(*persistConn).roundTrip(") == headers && strings.Count(dump, "net/http.(*body).Read(") == answers
+	}
+}
+
 func body(t *testing.T, url string) string {
 	t.Helper()
 	resp, err := http.Get(url)
@@ -129,7 +136,7 @@ func TestHeldBeforeTheRouter(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: frozen, where: metrics, what: freeze, worker: prefill-0, from: 2s}"})
 	proxy := holdAfter(t, router, 2)
 	client := clientPlan{BaseURL: proxy.url, Clients: 30, MaxTokens: 100_000}.start(t)
-	until(t, client, func(dump string) bool { return strings.Count(dump, "net/http.(*persistConn).roundTrip(") >= 28 })
+	until(t, client, waiting(28, 2))
 	r := run(t, options(t, router, prefill, decode, client))
 	if r.Part.Finding != probe.FoundHeld {
 		t.Errorf("found %s, want %s", r.Part.Finding, probe.FoundHeld)
@@ -153,7 +160,7 @@ func TestHeldByTheLog(t *testing.T) {
 	router, prefill, decode := serveLogged(t, log)
 	proxy := holdAfter(t, router, 2)
 	client := clientPlan{BaseURL: proxy.url, Clients: 10, MaxTokens: 100_000}.start(t)
-	until(t, client, func(dump string) bool { return strings.Count(dump, "net/http.(*persistConn).roundTrip(") >= 8 })
+	until(t, client, waiting(8, 2))
 	o := options(t, "prefill="+prefill, "decode="+decode, client)
 	o.RouterLog = log
 	r := run(t, o)
