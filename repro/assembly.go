@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -39,6 +40,7 @@ type assembly struct {
 	fleet     *harness.Fleet
 	client    *serving.Client // nil: not in memory
 	meter     *metrics.Meter  // nil: nothing is measured
+	tap       Tap
 	measured  *metrics.Run
 
 	episodes episodes // seen by the process that captures
@@ -84,13 +86,14 @@ func (a *assembly) build(ctx context.Context) error {
 	}
 	var journal *harness.Journal
 	if !a.o.NoVerdict {
-		journal = harness.NewJournal(a.w, a.bundle.Log(bundle.EventsLog))
+		journal = harness.NewJournal(a.w, a.eventsLog())
 	}
 	a.ledger = harness.NewLedger(a.w, journal)
 	if err := a.buildServers(ctx); err != nil {
 		return err
 	}
 	a.buildMeter()
+	a.tapIn()
 	a.pacer, err = pacer.New(a.w, a.s.Pacer, a.s.Policy, a.backend, a.callObserver(), a.faults)
 	if err != nil {
 		return fmt.Errorf("repro: %w", err)
@@ -103,6 +106,15 @@ func (a *assembly) build(ctx context.Context) error {
 		return fmt.Errorf("repro: %w", err)
 	}
 	return nil
+}
+
+// eventsLog returns where the journal goes.
+func (a *assembly) eventsLog() io.Writer {
+	events := a.bundle.Log(bundle.EventsLog)
+	if a.o.JournalTee == nil {
+		return events
+	}
+	return tee{events, a.o.JournalTee}
 }
 
 // buildServers makes the simulated servers, in memory or behind a socket, or the way to real ones.
@@ -186,9 +198,15 @@ func (a *assembly) buildWorkspace() error {
 func (a *assembly) fleetOptions() harness.Options {
 	s := a.s
 	o := harness.Options{
-		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon,
+		Name: s.runName(), Fleet: s.Fleet, Watchdog: s.Watchdog, Horizon: s.Horizon, Ticks: a.o.Ticks,
 		Arrivals: a.arrivals, Tasks: a.tasks, Run: a.runAgent, Calls: a.pacer.Calls, Controls: a.pacer.ControlsLocked,
 		Occupancy: a.pacer.OccupancyLocked, Setup: a.setup(),
+	}
+	if a.o.Horizon > 0 {
+		o.Horizon = a.o.Horizon
+	}
+	if a.o.Demand != nil {
+		o.Demand, o.TasksMax, o.Fleet.Arrivals = a.o.Demand, a.o.TasksMax, harness.Arrivals{}
 	}
 	if a.meter != nil {
 		o.Arrived = a.meter.TaskArrived

@@ -3,7 +3,6 @@ package repro
 import (
 	"time"
 
-	"example.com/wedge/agents"
 	"example.com/wedge/harness"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/metrics"
@@ -36,20 +35,6 @@ func (a *assembly) finishMeasuring() {
 	if a.meter != nil && a.report != nil {
 		a.measured = a.meter.Finish(a.pacer.Calls())
 	}
-}
-
-func (a *assembly) callObserver() pacer.Observer {
-	if a.meter != nil {
-		return a.meter.CallObserver(a.ledger.CallObserver())
-	}
-	return a.ledger.CallObserver()
-}
-
-func (a *assembly) agentObserver() agents.Observer {
-	if a.meter != nil {
-		return a.meter.AgentObserver(a.ledger.AgentObserver())
-	}
-	return a.ledger.AgentObserver()
 }
 
 // blind returns a watchdog that gives up when w does, and captures next to nothing before.

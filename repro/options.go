@@ -2,8 +2,12 @@ package repro
 
 import (
 	"fmt"
+	"io"
+	"time"
 
 	"example.com/wedge/harness"
+	"example.com/wedge/harness/bundle"
+	"example.com/wedge/harness/demand"
 	"example.com/wedge/repro/metrics"
 )
 
@@ -56,8 +60,8 @@ type Options struct {
 	Horizon time.Duration
 	// Ticks are things to be done at regular instants of the run.
 	Ticks []harness.Tick
-	// Tap is told what calls and agents do, besides the run's own books.
-	Tap Tap
+	// Tap is called before the run begins, and returns who else is told what calls and agents do. nil: nobody is.
+	Tap func(Inside) Tap
 	// JournalTee is given the lines of events.jsonl, also without a bundle: each Write is one line, with the
 	// monitor held, and what it has been given is the journal's again afterwards. nil: nobody else reads them.
 	JournalTee io.Writer
@@ -72,10 +76,6 @@ type Options struct {
 	// tells how things were when the gauges were last read.
 	Watch func(progress func() harness.Progress)
 }
-
-// Tap makes second observers for a world that is about to be run, each of which may be nil. They are told
-// what the ledger is told, right after it.
-type Tap func(w sim.World) (pacer.Observer, agents.Observer)
 
 // Server is an OpenAI-compatible server.
 type Server struct {
@@ -92,6 +92,9 @@ func (o *Options) validate() error {
 		if err := o.Measure.Validate(); err != nil {
 			return &InputError{Source: "measure", Msg: err.Error()}
 		}
+	}
+	if err := o.validateDemand(); err != nil {
+		return err
 	}
 	if o.NoVerdict && o.Out != "" {
 		return &InputError{Source: "--out", Msg: "found a directory for a run without a verdict, want none: there is nothing to write"}
@@ -117,6 +120,24 @@ func (o *Options) validate() error {
 		return ValidScale(o.Scale)
 	default:
 		return &InputError{Source: "--clock", Msg: fmt.Sprintf("found %q, want virtual or wall", o.Clock)}
+	}
+	return nil
+}
+
+// validateDemand says what is wrong with the options of a run without end, or returns nil.
+func (o *Options) validateDemand() error {
+	switch {
+	case o.Horizon < 0 || o.Horizon > horizonMax:
+		return &InputError{Source: "horizon", Msg: fmt.Sprintf("found %v, want 0 (the scenario's) to %v", o.Horizon, horizonMax)}
+	case o.Demand == nil && o.TasksMax != 0:
+		return &InputError{Source: "tasks", Msg: fmt.Sprintf("found %d without a demand, want them together", o.TasksMax)}
+	case o.Demand == nil:
+		return nil
+	case o.Measure != nil:
+		return &InputError{Source: "measure", Msg: "found it with a demand, want a run whose tasks have an end"}
+	}
+	if err := o.Demand.Validate(); err != nil {
+		return &InputError{Source: "load", Msg: err.Error()}
 	}
 	return nil
 }

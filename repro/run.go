@@ -25,7 +25,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	arrivals, tasks, err := s.load()
+	arrivals, tasks, err := s.loadFor(&o)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,22 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	b.WriteJSON(bundle.VerdictFile, r.Document())
 	r.WriteErr = b.Close() // its first failure, whenever that was
 	return r, nil
+}
+
+// loadFor is load for a run: with a demand nothing arrives but what that asks for, and a trace's tasks are all
+// there to be gone through.
+func (s *Scenario) loadFor(o *Options) ([]harness.Arrival, []agents.Task, error) {
+	if o.Demand == nil {
+		return s.load()
+	}
+	if s.Workflow.Trace == "" {
+		return nil, nil, nil
+	}
+	trace, err := workload.ReadFile(s.Workflow.Trace)
+	if err != nil {
+		return nil, nil, &InputError{Source: "workflow.trace", Msg: err.Error()}
+	}
+	return nil, agents.TraceTasks(trace), nil
 }
 
 // load returns the tasks that arrive in the course of the run, and all tasks if they are a trace's, else
@@ -99,7 +115,8 @@ func openBundle(s *Scenario, o Options) (*bundle.Bundle, error) {
 		return nil, nil
 	}
 	run := bundle.Run{Name: s.Name, Seed: s.Seed, Clock: string(o.Clock), Scale: o.Scale, Version: o.Version, Config: s}
-	options := bundle.Options{Replace: o.Replace, Inline: o.Clock == ClockVirtual}
+	options := o.Bundle
+	options.Replace, options.Inline = o.Replace, o.Clock == ClockVirtual
 	if o.Server != nil {
 		options.Secrets = []string{o.Server.APIKey}
 	}

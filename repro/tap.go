@@ -1,0 +1,119 @@
+package repro
+
+import (
+	"io"
+
+	"example.com/wedge/agents"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// Tap is second observers, each of which may be nil. They are told what the ledger is told, right after
+// it, with the monitor held.
+type Tap struct {
+	Calls  pacer.Observer
+	Agents agents.Observer
+}
+
+// Inside is what a run lets others see of itself.
+type Inside struct {
+	World sim.World
+	// Backend is the way to the servers.
+	Backend pacer.Backend
+	// Controls tells how the pacer's controls stand. The monitor must be held.
+	Controls func() pacer.ControlState
+}
+
+// tapIn makes the observers that Options.Tap asks for.
+func (a *assembly) tapIn() {
+	if a.o.Tap != nil {
+		a.tap = a.o.Tap(Inside{
+			World: a.w, Backend: a.backend,
+			Controls: func() pacer.ControlState { return a.pacer.ControlsLocked() }, // which is made after the tap
+		})
+	}
+}
+
+func (a *assembly) callObserver() pacer.Observer {
+	first := a.ledger.CallObserver()
+	if a.meter != nil {
+		first = a.meter.CallObserver(first)
+	}
+	if a.tap.Calls != nil {
+		return &bothCalls{first, a.tap.Calls}
+	}
+	return first
+}
+
+func (a *assembly) agentObserver() agents.Observer {
+	first := a.ledger.AgentObserver()
+	if a.meter != nil {
+		first = a.meter.AgentObserver(first)
+	}
+	if a.tap.Agents != nil {
+		return &bothAgents{first, a.tap.Agents}
+	}
+	return first
+}
+
+// bothCalls tells two observers of calls, one after the other.
+type bothCalls struct{ first, second pacer.Observer }
+
+var _ pacer.Observer = (*bothCalls)(nil)
+
+func (b *bothCalls) StageChanged(s *pacer.CallState, from pacer.Stage) {
+	b.first.StageChanged(s, from)
+	b.second.StageChanged(s, from)
+}
+
+func (b *bothCalls) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
+	b.first.AttemptEnded(s, r)
+	b.second.AttemptEnded(s, r)
+}
+
+func (b *bothCalls) CallEnded(s *pacer.CallState, tokens int, err error) {
+	b.first.CallEnded(s, tokens, err)
+	b.second.CallEnded(s, tokens, err)
+}
+
+// bothAgents tells two observers of agents, one after the other.
+type bothAgents struct{ first, second agents.Observer }
+
+var _ agents.Observer = (*bothAgents)(nil)
+
+func (b *bothAgents) AgentStarted(s *agents.State) {
+	b.first.AgentStarted(s)
+	b.second.AgentStarted(s)
+}
+
+func (b *bothAgents) StageChanged(s *agents.State) {
+	b.first.StageChanged(s)
+	b.second.StageChanged(s)
+}
+
+func (b *bothAgents) ToolCalled(s *agents.State, c agents.ToolCall) {
+	b.first.ToolCalled(s, c)
+	b.second.ToolCalled(s, c)
+}
+
+func (b *bothAgents) StepDone(s *agents.State) {
+	b.first.StepDone(s)
+	b.second.StepDone(s)
+}
+
+func (b *bothAgents) AgentEnded(s *agents.State, err error) {
+	b.first.AgentEnded(s, err)
+	b.second.AgentEnded(s, err)
+}
+
+// tee writes everything twice. What becomes of it is for the writers to know: one that fails does not keep
+// the other from its share.
+type tee struct{ first, second io.Writer }
+
+var _ io.Writer = tee{}
+
+func (t tee) Write(p []byte) (int, error) {
+	_, _ = t.first.Write(p)
+	_, _ = t.second.Write(p)
+	return len(p), nil
+}
