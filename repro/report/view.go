@@ -1,0 +1,118 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"html/template"
+	"strings"
+
+	"example.com/wedge/harness/bundle"
+	"example.com/wedge/repro"
+	"example.com/wedge/repro/diagnose"
+)
+
+// view is what the page is made of. A part without content is left out of the page.
+type view struct {
+	Title    string
+	Dir      string // what the reader calls the bundle; may be empty
+	Run      runFile
+	HasRun   bool
+	Verdict  *repro.Document // nil: the run did not come to a verdict
+	Expected string          // what was expected of it, in words, and whether it came
+	Badge    badge
+	Tiles    []tile
+	Missing  []trouble // files that are not there, or damaged, and what the verdict says is missing
+	Parts    []part
+}
+
+// runFile is what is read of run.json.
+type runFile struct {
+	Schema   string          `json:"schema"`
+	Name     string          `json:"name"`
+	Seed     uint64          `json:"seed"`
+	Clock    string          `json:"clock"`
+	Scale    float64         `json:"scale"`
+	Version  string          `json:"version"`
+	Config   json.RawMessage `json:"config"`
+	Go       string          `json:"go"`
+	Platform string          `json:"platform"`
+	Started  string          `json:"started"`
+}
+
+// part is a section of the page.
+type part struct {
+	ID, Title string
+	Body      template.HTML
+}
+
+// badge is an outcome, with what colour says besides.
+type badge struct{ Text, Mood string }
+
+// tile is a figure that stands out.
+type tile struct{ Value, What, Mood string }
+
+// build reads the bundle and makes the view of it.
+func build(s *source, o Options) *view {
+	v := &view{Dir: clean(o.Name)}
+	v.HasRun = s.json(bundle.RunFile, &v.Run)
+	var doc repro.Document
+	if s.json(bundle.VerdictFile, &doc) {
+		v.Verdict = &doc
+		v.Dir = cmp.Or(v.Dir, clean(doc.EvidenceDir))
+	}
+	v.Title = cmp.Or(clean(v.Run.Name), v.scenario(), "evidence")
+	v.Badge = v.badge()
+	v.Expected = v.expectation()
+	v.Tiles = v.tiles()
+	v.Missing = v.missing(s)
+	return v
+}
+
+func (v *view) scenario() string {
+	if v.Verdict == nil {
+		return ""
+	}
+	return clean(v.Verdict.Scenario)
+}
+
+// badge says how the run stands in a word.
+func (v *view) badge() badge {
+	if v.Verdict == nil {
+		return badge{"no verdict", "warn"}
+	}
+	return outcomeBadge(v.Verdict.Outcome)
+}
+
+// outcomeBadge gives an outcome its colour.
+func outcomeBadge(o diagnose.Outcome) badge {
+	b := badge{cmp.Or(clean(string(o)), "unknown"), "warn"}
+	switch o {
+	case diagnose.Completed:
+		b.Mood = "good"
+	case diagnose.Wedged, diagnose.Deadlocked, diagnose.Storming, diagnose.Failed:
+		b.Mood = "bad"
+	}
+	return b
+}
+
+// expectation says what was expected and whether it came; empty if nothing was.
+func (v *view) expectation() string {
+	if v.Verdict == nil || v.Verdict.Expected == nil {
+		return ""
+	}
+	e := v.Verdict.Expected
+	words := []string{}
+	for _, w := range []string{string(e.Outcome), string(e.Layer), string(e.Cause)} {
+		if w != "" {
+			words = append(words, clean(w))
+		}
+	}
+	text := "The scenario expects " + strings.Join(words, ", ")
+	if len(words) == 0 {
+		return ""
+	}
+	if v.Verdict.Reproduced {
+		return text + ": reproduced."
+	}
+	return text + ": not what came."
+}
