@@ -39,6 +39,8 @@ type Scenario struct {
 	Triggers []Trigger        `json:"triggers,omitempty" yaml:"triggers,omitempty"`
 	Watchdog harness.Watchdog `json:"watchdog" yaml:"watchdog"`
 	Expect   Expect           `json:"expect" yaml:"expect"`
+	// Soak is how the scenario is run for long. The zero value: it is not said.
+	Soak Soak `json:"soak,omitzero" yaml:"soak,omitzero"`
 
 	doc  *strict.Document // where the fields stand in the file, for error messages
 	sets []setting        // fields that were overridden, for the same purpose
@@ -175,6 +177,9 @@ func (s *Scenario) Validate() error {
 	if err := s.validateTriggers(); err != nil {
 		return err
 	}
+	if err := s.validateSoak(); err != nil {
+		return err
+	}
 	return s.validateFaults()
 }
 
@@ -192,8 +197,10 @@ func (s *Scenario) bad(block string, err error) error {
 	return s.doc.At(path, msg)
 }
 
+// horizonMax is the longest run.
+const horizonMax = 10_000 * time.Hour
+
 func (s *Scenario) validateOwn() error {
-	const horizonMax = 10_000 * time.Hour
 	switch {
 	case s.Name == "" || strings.ContainsFunc(s.Name, strict.NotInName):
 		return s.bad("", fmt.Errorf("name: found %q, want letters, digits, dots, dashes and underscores", s.Name))

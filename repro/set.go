@@ -4,40 +4,57 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"example.com/wedge/harness/strict"
 )
 
-// element is the fault or trigger that a path names by its id or number, such as "faults.silence.probability", with
-// the keys that lead on from there, and how errors write the field. With a path to anything else, target is the scenario.
-func (s *Scenario) element(keys []string) (target any, rest []string, field string, err error) {
-	if len(keys) < 2 || keys[0] != "faults" && keys[0] != "triggers" {
-		return s, keys, "", nil
-	}
-	what, ids := "fault", make([]string, len(s.Faults))
+// listed is a list of the scenario whose elements a path names by id or number.
+type listed struct {
+	keys []string // that lead to it
+	what string   // an element is called
+	with string   // a field of one, as an example
+	ids  []string
+	at   func(i int) any // a pointer to the element
+}
+
+// lists returns the lists of the scenario that have elements with ids.
+func (s *Scenario) lists() []listed {
+	faults := listed{keys: []string{"faults"}, what: "fault", with: "probability", at: func(i int) any { return &s.Faults[i] }}
 	for i := range s.Faults {
-		ids[i] = s.Faults[i].ID
+		faults.ids = append(faults.ids, s.Faults[i].ID)
 	}
-	if keys[0] == "triggers" {
-		what, ids = "trigger", make([]string, len(s.Triggers))
-		for i := range s.Triggers {
-			ids[i] = s.Triggers[i].ID
+	triggers := listed{keys: []string{"triggers"}, what: "trigger", with: "load", at: func(i int) any { return &s.Triggers[i] }}
+	for i := range s.Triggers {
+		triggers.ids = append(triggers.ids, s.Triggers[i].ID)
+	}
+	random := listed{keys: []string{"soak", "random_faults"}, what: "random fault", with: "every", at: func(i int) any { return &s.Soak.RandomFaults[i] }}
+	for i := range s.Soak.RandomFaults {
+		random.ids = append(random.ids, s.Soak.RandomFaults[i].id(i))
+	}
+	return []listed{faults, triggers, random}
+}
+
+// element is the fault, trigger or random fault that a path names by its id or number, such as
+// "faults.silence.probability", with the keys that lead on from there, and how errors write the field. With a path to
+// anything else, target is the scenario.
+func (s *Scenario) element(keys []string) (target any, rest []string, field string, err error) {
+	for _, l := range s.lists() {
+		n := len(l.keys)
+		if len(keys) <= n || strings.Join(keys[:n], ".") != strings.Join(l.keys, ".") {
+			continue
 		}
+		path := strings.Join(l.keys, ".")
+		i, err := indexOf(l.what, keys[n], l.ids)
+		switch {
+		case err != nil:
+			return nil, nil, "", err
+		case len(keys) == n+1:
+			return nil, nil, "", errors.New("want the field of the " + l.what + ", such as " + path + ".ID." + l.with)
+		}
+		return l.at(i), keys[n+1:], fmt.Sprintf("%s[%d]", path, i), nil
 	}
-	i, err := indexOf(what, keys[1], ids)
-	switch {
-	case err != nil:
-		return nil, nil, "", err
-	case len(keys) == 2 && what == "fault":
-		return nil, nil, "", errors.New("want the field of the fault, such as faults.ID.probability")
-	case len(keys) == 2:
-		return nil, nil, "", errors.New("want the field of the trigger, such as triggers.ID.load")
-	case what == "fault":
-		target = &s.Faults[i]
-	default:
-		target = &s.Triggers[i]
-	}
-	return target, keys[2:], fmt.Sprintf("%s[%d]", keys[0], i), nil
+	return s, keys, "", nil
 }
 
 // indexOf finds an id, or a number that is one's place.
