@@ -1,0 +1,214 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A line is one flat object of JSON: its values are texts, numbers, true and false. encoding/json would
+// take several times longer over it, and round instants to what a float64 holds.
+
+// key is a field that a line may have.
+type key uint8
+
+// The fields, in the order of keyTable.
+const (
+	keyAt key = iota
+	keyEvent
+	keyRun
+	keyAgents
+	keyWorkers
+	keyAgent
+	keyTask
+	keyRound
+	keyStep
+	keyCall
+	keyStage
+	keyFrom
+	keyAttempt
+	keyAttempts
+	keyID
+	keyOutcome
+	keyTook
+	keyTokens
+	keyLimit
+	keyStatus
+	keyErr
+	keyAgain
+	keyDelay
+	keyStop
+	keyKept
+	keyHedge
+	keyBeside
+	keyOK
+	keyTool
+	keyInRange
+	keyParent
+	keyEpisode
+	keyCapture
+	keyStalled
+	keyCalls
+	keySent
+	keyWhy
+	keyDone
+	keyFailed
+	keySteps
+	keyStalls
+	keyLost
+	keyCount
+)
+
+// kind is what a field's value is.
+type kind uint8
+
+const (
+	text    kind = iota
+	count        // a whole number
+	seconds      // with up to nine decimals
+	flag
+)
+
+func (k kind) String() string {
+	return [...]string{"a text", "a whole number", "a number of seconds with at most nine decimals", "true or false"}[k]
+}
+
+var keyTable = [keyCount]struct {
+	name string
+	kind kind
+}{
+	{"t_s", seconds}, {"event", text}, {"run", text}, {"agents", count}, {"workers", count}, {"agent", text}, {"task", text},
+	{"round", count}, {"step", count}, {"call", text}, {"stage", text}, {"from", text}, {"attempt", count}, {"attempts", count},
+	{"id", text}, {"outcome", text}, {"took_s", seconds}, {"tokens", count}, {"limit", text}, {"status", count}, {"error", text},
+	{"again", flag}, {"delay_s", seconds}, {"stop", text}, {"kept", count}, {"hedge", flag}, {"beside", flag}, {"ok", flag},
+	{"tool", text}, {"in_range", flag}, {"parent", text}, {"episode", count}, {"capture", count}, {"stalled_for_s", seconds},
+	{"calls", count}, {"sent", count}, {"why", text}, {"agents_done", count}, {"agents_failed", count}, {"steps", count},
+	{"stalls", count}, {"lost_lines", count},
+}
+
+// keys is a set of fields.
+type keys uint64
+
+func (s keys) has(k key) bool { return s>>k&1 != 0 }
+
+func setOf(list ...key) (s keys) {
+	for _, k := range list {
+		s |= 1 << k
+	}
+	return s
+}
+
+// names lists the fields of a set.
+func (s keys) names() string {
+	var out []string
+	for k := range keyCount {
+		if s.has(k) {
+			out = append(out, keyTable[k].name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// fields is a line, taken apart. Texts are in the line, or in room where they had escapes.
+type fields struct {
+	has   keys
+	texts [keyCount][]byte
+	nums  [keyCount]int64 // nanoseconds of seconds, 1 for true
+	room  []byte
+}
+
+func (f *fields) text(k key) string { return string(f.texts[k]) }
+func (f *fields) num(k key) int     { return int(f.nums[k]) }
+func (f *fields) flag(k key) bool   { return f.nums[k] != 0 }
+
+// fieldError says what is wrong with a line. Field is empty if it is the line.
+type fieldError struct {
+	field string
+	msg   string
+}
+
+func wrong(k key, format string, args ...any) *fieldError {
+	return &fieldError{keyTable[k].name, fmt.Sprintf(format, args...)}
+}
+
+// scan takes a line apart.
+func (f *fields) scan(line []byte) *fieldError {
+	for k := range keyCount {
+		if f.has.has(k) {
+			f.texts[k], f.nums[k] = nil, 0
+		}
+	}
+	f.has, f.room = 0, f.room[:0]
+	s := scanner{rest: bytes.TrimRight(line, " \t\r\n"), room: &f.room}
+	if !s.take('{') {
+		return &fieldError{msg: fmt.Sprintf("found %s, want an object of JSON", excerpt(s.rest))}
+	}
+	for first := true; !s.take('}'); first = false {
+		if !first && !s.take(',') {
+			return &fieldError{msg: fmt.Sprintf("found %s, want a comma or the end of the object", excerpt(s.rest))}
+		}
+		name, ok := s.quoted()
+		if !ok || !s.take(':') {
+			return &fieldError{msg: fmt.Sprintf("found %s, want a field's name and a colon", excerpt(s.rest))}
+		}
+		k, ok := keyOf(name)
+		if !ok {
+			return &fieldError{msg: fmt.Sprintf("found field %s, want one that a journal has", excerpt(name))}
+		}
+		if f.has.has(k) {
+			return wrong(k, "found it twice, want it once")
+		}
+		f.has |= 1 << k
+		if !f.value(&s, k) {
+			return wrong(k, "found %s, want %s", excerpt(s.rest), keyTable[k].kind)
+		}
+	}
+	if len(s.rest) > 0 {
+		return &fieldError{msg: fmt.Sprintf("found %s after the object, want the end of the line", excerpt(s.rest))}
+	}
+	return nil
+}
+
+// value reads the value of a field.
+func (f *fields) value(s *scanner, k key) (ok bool) {
+	switch keyTable[k].kind {
+	case text:
+		f.texts[k], ok = s.quoted()
+	case count:
+		f.nums[k], ok = s.number(0)
+	case seconds:
+		f.nums[k], ok = s.number(9)
+	case flag:
+		switch {
+		case s.word("true"):
+			f.nums[k], ok = 1, true
+		case s.word("false"):
+			ok = true
+		}
+	}
+	return ok
+}
+
+// keyOf looks a field up. The compiler makes no copy of a text for it.
+func keyOf(name []byte) (key, bool) {
+	for k := range keyCount {
+		if keyTable[k].name == string(name) {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// excerptBytesMax bounds how much of a line a message quotes.
+const excerptBytesMax = 40
+
+func excerpt(b []byte) string {
+	if len(b) == 0 {
+		return "the end"
+	}
+	if len(b) > excerptBytesMax {
+		b = b[:excerptBytesMax]
+	}
+	return strconv.Quote(string(b))
+}
