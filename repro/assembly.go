@@ -81,7 +81,7 @@ func (a *assembly) takeDown() {
 
 func (a *assembly) build(ctx context.Context) error {
 	var err error
-	if a.faults, err = fault.NewSet(a.w, a.s.allFaults()); err != nil {
+	if a.faults, err = fault.NewSet(a.w, append(a.s.allFaults(), a.o.Faults...)); err != nil {
 		return fmt.Errorf("repro: %w", err)
 	}
 	var journal *harness.Journal
@@ -215,10 +215,13 @@ func (a *assembly) fleetOptions() harness.Options {
 		o.Watchdog = blind(s.Watchdog)
 		return o
 	}
-	o.Servers, o.Router, o.Bundle, o.Dumps, o.Graph = a.gauges, a.routerLog, a.bundle, a.o.Dumps, diagnose.WaitGraph
+	o.Servers, o.Router, o.Bundle, o.Dumps, o.Graph = a.servers(), a.routerLog, a.bundle, a.o.Dumps, diagnose.WaitGraph
 	o.Judge = func(now, before *harness.Evidence) any {
 		v := a.judge(now, before)
 		a.episodes.see(v, now)
+		if a.o.Hooks.Judged != nil && now.Episode > 0 {
+			a.o.Hooks.Judged(now.Episode, v)
+		}
 		return v
 	}
 	return o

@@ -8,6 +8,7 @@ import (
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/bundle"
 	"example.com/wedge/harness/demand"
+	"example.com/wedge/harness/fault"
 	"example.com/wedge/repro/metrics"
 )
 
@@ -65,6 +66,11 @@ type Options struct {
 	// JournalTee is given the lines of events.jsonl, also without a bundle: each Write is one line, with the
 	// monitor held, and what it has been given is the journal's again afterwards. nil: nobody else reads them.
 	JournalTee io.Writer
+	// Faults come besides the scenario's, and have ids of their own. run.json does not have them: they must follow
+	// from what it has, as [Scenario.DrawnFaults] does.
+	Faults []fault.Fault
+	// Hooks let who starts the run have a part in it.
+	Hooks Hooks
 	// Bundle is how the bundle is written; Replace, Inline and Secrets of it are filled in.
 	Bundle bundle.Options
 

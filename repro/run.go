@@ -37,6 +37,9 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer b.Close()
+	if o.Hooks.Opened != nil {
+		o.Hooks.Opened(b)
+	}
 
 	var w sim.World
 	if o.Clock == ClockWall {
@@ -50,6 +53,9 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	}
 	r := a.result()
 	b.WriteJSON(bundle.VerdictFile, r.Document())
+	if o.Hooks.Ended != nil {
+		o.Hooks.Ended(r)
+	}
 	r.WriteErr = b.Close() // its first failure, whenever that was
 	return r, nil
 }
