@@ -25,6 +25,8 @@ type Agent struct {
 	faults *fault.Set // nil if none is at a tool or in the harness
 	mail   *mailbox   // of its sub-agents; nil: none so far
 	limits Limits
+	// forgets says that the articles of a task are dropped when it has ended.
+	forgets bool
 
 	state State // guarded by the monitor; only the agent's own process changes what Follow does not
 	proc  *sim.Process
@@ -66,6 +68,10 @@ func New(w sim.World, name string, wf *Workflow, ws Workspace, chat Chatter, obs
 	return a
 }
 
+// Forgets has the agent, and its sub-agents, drop the articles of a task when it has ended: where tasks
+// have no end, articles must have one. Call it before Run.
+func (a *Agent) Forgets() { a.forgets = true }
+
 // State returns a copy of the agent's state. The monitor must not be held.
 func (a *Agent) State() State {
 	a.w.Lock()
@@ -82,6 +88,11 @@ func (a *Agent) State() State {
 func (a *Agent) Run(ctx context.Context, task Task) error {
 	a.begin(ctx, task)
 	err := a.work(ctx)
+	if a.forgets {
+		if failed := a.ws.Forget(task.ID); err == nil {
+			err = failed
+		}
+	}
 	a.end(err)
 	return err
 }

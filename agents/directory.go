@@ -98,6 +98,17 @@ func (d *Directory) Save(name string) error {
 	return nil
 }
 
+// Forget implements Workspace.
+func (d *Directory) Forget(task string) error {
+	folder := folderOf(task)
+	for _, name := range []string{folder, path.Join(draftsFolder, folder), path.Join(savingFolder, folder)} {
+		if err := d.root.RemoveAll(name); err != nil {
+			return fmt.Errorf("agents: workspace: forget %s: %w", task, err)
+		}
+	}
+	return nil
+}
+
 func (d *Directory) replace(name string, content io.Reader) error {
 	saving := path.Join(savingFolder, name)
 	if err := d.copyDurably(saving, content); err != nil {

@@ -29,7 +29,7 @@ func (a *Agent) delegate(ctx context.Context) error {
 		suffix := fmt.Sprintf(".s%d", a.kids)
 		c := &children[i]
 		c.Agent, c.task = New(a.w, a.state.Name+suffix, a.wf, a.ws, a.chat, a.obs, a.faults), Task{ID: a.job.task.ID + suffix}
-		c.sub, c.state.Parent = true, a.state.Name
+		c.sub, c.forgets, c.state.Parent = true, a.forgets, a.state.Name
 		names[i] = c.state.Name
 	}
 	a.enter(pacer.StageTool, ToolSubAgent)

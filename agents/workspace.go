@@ -21,6 +21,8 @@ type Workspace interface {
 	Append(path, text string) error
 	// Save makes the draft as it is durable. It returns ErrNoDraft if there is none.
 	Save(path string) error
+	// Forget drops all articles of a task that has ended, for a run in which there is no end of them.
+	Forget(task string) error
 	// Shared returns what agents share besides.
 	Shared() *Shared
 }
@@ -29,18 +31,24 @@ type Workspace interface {
 // whatever the size of the article, and texts shared by their owners stay shared. It suits worlds of
 // both kinds. Make one with [NewMemory].
 type Memory struct {
-	shared   *Shared
-	articles map[string]*article // guarded by the monitor
+	shared *Shared
+	// Guarded by the monitor:
+	articles map[string]*article
+	folders  map[string]*article // the article that was begun last in each folder
 }
 
 type article struct {
 	draft, saved []string // pieces; nil: none
+	path         string
+	before       *article // begun before it in the same folder
 }
 
 var _ Workspace = (*Memory)(nil)
 
 // NewMemory returns an empty workspace in memory.
-func NewMemory(s *Shared) *Memory { return &Memory{shared: s, articles: map[string]*article{}} }
+func NewMemory(s *Shared) *Memory {
+	return &Memory{shared: s, articles: map[string]*article{}, folders: map[string]*article{}}
+}
 
 // Shared implements Workspace.
 func (m *Memory) Shared() *Shared { return m.shared }
@@ -82,10 +90,23 @@ func (m *Memory) update(path string, change func(*article) error) error {
 		if err := checkPath(path); err != nil {
 			return err
 		}
-		a = &article{}
-		m.articles[path] = a
+		folder, _, _ := strings.Cut(path, "/")
+		a = &article{path: path, before: m.folders[folder]}
+		m.articles[path], m.folders[folder] = a, a
 	}
 	return change(a)
+}
+
+// Forget implements Workspace.
+func (m *Memory) Forget(task string) error {
+	m.shared.w.Lock()
+	defer m.shared.w.Unlock()
+	folder := folderOf(task)
+	for a := m.folders[folder]; a != nil; a = a.before {
+		delete(m.articles, a.path)
+	}
+	delete(m.folders, folder)
+	return nil
 }
 
 // Article returns what was last saved under a path, and whether anything was.

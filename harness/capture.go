@@ -8,7 +8,7 @@ import (
 // monitor is held.
 func (f *Fleet) snapshot(now sim.Instant) *Evidence {
 	l := f.ledger
-	if f.o.Guests { // their number is not known beforehand
+	if f.o.Guests || f.endless != nil { // their number is not known beforehand
 		f.o.Setup.Agents, f.o.Setup.Workers = l.tasks, l.watch.busy
 	}
 	e := &Evidence{

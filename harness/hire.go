@@ -39,8 +39,8 @@ func (f *Fleet) hire(first bool) {
 	})
 }
 
-// work runs an agent on a task.
-func (f *Fleet) work(ctx context.Context, name string, task agents.Task) {
+// work runs an agent on a task, and says whether that has failed.
+func (f *Fleet) work(ctx context.Context, name string, task agents.Task) (failed bool) {
 	f.w.Lock()
 	f.ledger.TaskStarted(name, task.ID)
 	f.w.Unlock()
@@ -48,12 +48,13 @@ func (f *Fleet) work(ctx context.Context, name string, task agents.Task) {
 	f.w.Lock()
 	defer f.w.Unlock()
 	if f.ledger.closed { // it was cancelled because the run is over
-		return
+		return true
 	}
 	f.ledger.TaskEnded(name, task.ID, err)
 	if err != nil && len(f.failures) < failuresMax {
 		f.failures = append(f.failures, Failure{Agent: name, Task: task.ID, At: f.w.Now(), Err: err})
 	}
+	return err != nil
 }
 
 // startOf draws when one of the first agents starts.

@@ -21,11 +21,12 @@ import (
 
 // assembly is the parts of one run.
 type assembly struct {
-	s      *Scenario
-	o      Options
-	w      sim.World
-	bundle *bundle.Bundle
-	tasks  []agents.Task // nil: the fleet's own
+	s        *Scenario
+	o        Options
+	w        sim.World
+	porthole *porthole
+	bundle   *bundle.Bundle
+	tasks    []agents.Task // nil: the fleet's own
 
 	arrivals []harness.Arrival // in the course of the run
 
@@ -57,6 +58,8 @@ func (a *assembly) run(ctx context.Context) error {
 	if a.o.Watch != nil {
 		a.o.Watch(a.progress())
 	}
+	broken := true
+	defer func() { a.porthole.end(broken) }()
 	var failed error
 	err := a.w.Run(ctx, func(ctx context.Context) {
 		a.report, failed = a.fleet.Run(ctx)
@@ -70,6 +73,7 @@ func (a *assembly) run(ctx context.Context) error {
 	if a.report == nil || errors.As(err, &panicked) || err != nil && !a.report.Interrupted() {
 		return fmt.Errorf("repro: the run broke off: %w", err)
 	}
+	broken = false
 	return nil
 }
 
@@ -127,7 +131,7 @@ func (a *assembly) buildServers(ctx context.Context) error {
 		a.routerLog = harness.NewRouterLog(a.w, a.bundle.Log(bundle.RouterLogFile), time.Time{})
 		logs.Router = a.routerLog
 	}
-	model := serving.Model{Output: agents.Outputs(a.w, &a.s.Workflow, a.tasks)}
+	model := serving.Model{Output: a.outputs()}
 	cfg := a.s.Servers
 	if a.o.NoVerdict {
 		cfg.Gauges.Exact = true // nobody reads them: nothing need be kept of what they showed
@@ -146,8 +150,20 @@ func (a *assembly) buildServers(ctx context.Context) error {
 	}
 	a.client = serving.NewClient(stack, client)
 	a.backend = a.client
-	a.gauges = &inMemory{stack: stack}
+	a.gauges = &inMemory{stack: stack, porthole: a.porthole}
 	return nil
+}
+
+// outputs returns how much the simulated model writes. Of a trace that is gone through again and again,
+// each task writes what it wrote the first time.
+func (a *assembly) outputs() func(user string, call, promptTokens int) (tokens, reasoningTokens int) {
+	outputs := agents.Outputs(a.w, &a.s.Workflow, a.tasks)
+	if a.o.Demand == nil || a.tasks == nil {
+		return outputs
+	}
+	return func(user string, call, promptTokens int) (int, int) {
+		return outputs(harness.FirstID(user), call, promptTokens)
+	}
 }
 
 // inMemory reads the gauges of servers in the same process.
@@ -156,7 +172,7 @@ type inMemory struct {
 	read  []serving.Gauge // room for one reading, which is copied by whoever asked
 	given []harness.Gauge
 
-	watched *watched // nil: nobody watches
+	porthole *porthole // nil: nobody may look in
 }
 
 var _ harness.Servers = (*inMemory)(nil)
@@ -165,7 +181,7 @@ var _ harness.Servers = (*inMemory)(nil)
 func (m *inMemory) Gauges(context.Context) ([]harness.Gauge, error) {
 	m.read = m.stack.AppendGauges(m.read[:0])
 	m.given = appendGauges(m.given[:0], m.read)
-	m.watched.leave()
+	m.porthole.open()
 	return m.given, nil
 }
 
@@ -256,6 +272,9 @@ func (a *assembly) setup() harness.Setup {
 func (a *assembly) runAgent(ctx context.Context, name string, task agents.Task) error {
 	agent := agents.New(a.w, name, &a.s.Workflow, a.workspace, a.pacer, a.agentObserver(), a.faults)
 	agent.Limit(agents.Limits{Round: a.s.Policy.Round, Task: a.s.Policy.Task})
+	if a.o.Demand != nil {
+		agent.Forgets()
+	}
 	return agent.Run(ctx, task)
 }
 
