@@ -30,7 +30,7 @@ func TestPanicIsNoInterrupt(t *testing.T) {
 		if clock == ClockWall {
 			w = sim.NewWall(sim.WallOptions{Scale: 60})
 		}
-		a := &assembly{s: s, o: o, w: w, bundle: b}
+		a := &assembly{s: s, o: o, w: w, porthole: newPorthole(w), bundle: b}
 		a.o.Watch = func(func() harness.Progress) {
 			a.w.Spawn(context.Background(), "clumsy", func(context.Context) { panic("dropped a plate") })
 		}

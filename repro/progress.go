@@ -1,62 +1,110 @@
 package repro
 
 import (
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
 )
 
-// progress returns what may be asked for the run's progress from outside. A virtual world has no lock
-// to ask under, so there the process that reads the gauges leaves a copy behind.
-func (a *assembly) progress() func() harness.Progress {
-	m, ok := a.gauges.(*inMemory)
-	if !ok {
-		return a.fleet.Progress
-	}
-	m.watched = &watched{look: a.fleet.Progress, fresh: make(chan struct{}, 1)}
-	m.watched.wanted.Store(true)
-	m.watched.leave()
-	return m.watched.progress
+// porthole is where those outside of a run look in. On the wall they may do so at any time, under the monitor. A virtual
+// world has no lock to look under: there the process that reads the gauges lets them, if somebody wants to, so that a
+// run that nobody looks at is not slowed down.
+type porthole struct {
+	virtual bool
+	wanted  atomic.Bool // pending is not empty
+
+	mu      sync.Mutex
+	pending []*glance
+	ended   bool // nothing moves any more: everybody may look
+	broken  bool // the run broke off, so that the monitor may be held for good
 }
 
-// watched is where a virtual run leaves copies of its progress. It makes one only if somebody has asked
-// since the last, so that a run that nobody looks at is not slowed down.
-type watched struct {
-	look   func() harness.Progress // only from within the run
-	wanted atomic.Bool
-	latest atomic.Pointer[harness.Progress]
-	fresh  chan struct{} // holds a word once there is a copy that was asked for
+// glance is what somebody waits to have done.
+type glance struct {
+	look func()
+	done chan struct{}
 }
 
-// freshWithin is how long whoever asks waits for a copy, on the machine's clock. A run that takes longer to get
-// from one reading of the gauges to the next shows the copy before.
-const freshWithin = 20 * time.Millisecond
+// lookWithin is how long who wants to look in waits, on the machine's clock. A run that takes longer from one reading
+// of the gauges to the next lets nobody.
+const lookWithin = 20 * time.Millisecond
 
-// leave leaves a copy if one is wanted. It is called by the run.
-func (x *watched) leave() {
-	if x == nil || !x.wanted.Swap(false) {
-		return
+// ask has look called while the run stands still, and returns when it has been. If that does not come about within
+// a moment, it is not called, and ask returns false.
+func (x *porthole) ask(look func()) bool {
+	x.mu.Lock()
+	if x.broken {
+		x.mu.Unlock()
+		return false
 	}
-	x.latest.Store(new(x.look()))
-	select {
-	case x.fresh <- struct{}{}:
-	default: // the one who asked has gone
+	if !x.virtual || x.ended {
+		x.mu.Unlock()
+		look()
+		return true
 	}
-}
-
-// progress returns the run's progress as it stands, or as it last was. It may be called from any goroutine.
-func (x *watched) progress() harness.Progress {
-	select {
-	case <-x.fresh: // of somebody who did not wait for it
-	default:
-	}
+	g := &glance{look, make(chan struct{})}
+	x.pending = append(x.pending, g)
 	x.wanted.Store(true)
-	late := time.NewTimer(freshWithin)
+	x.mu.Unlock()
+	late := time.NewTimer(lookWithin)
 	defer late.Stop()
 	select {
-	case <-x.fresh:
+	case <-g.done:
+		return true
 	case <-late.C:
 	}
-	return *x.latest.Load()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	i := slices.Index(x.pending, g)
+	if i < 0 { // it has been called just now
+		return true
+	}
+	x.pending = slices.Delete(x.pending, i, i+1)
+	return false
 }
+
+// open lets those look in who want to. It is called by a virtual run, from time to time.
+func (x *porthole) open() {
+	if x == nil || !x.wanted.Load() {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.serve()
+}
+
+func (x *porthole) serve() {
+	for _, g := range x.pending {
+		g.look()
+		close(g.done)
+	}
+	clear(x.pending)
+	x.pending = x.pending[:0]
+	x.wanted.Store(false)
+}
+
+// end says that the run is over, well or not.
+func (x *porthole) end(broken bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended, x.broken = !broken, broken; !broken {
+		x.serve()
+	}
+}
+
+// progress returns what may be asked for the run's progress from outside.
+func (a *assembly) progress() func() harness.Progress {
+	var latest atomic.Pointer[harness.Progress]
+	latest.Store(new(a.fleet.Progress()))
+	return func() harness.Progress {
+		a.porthole.ask(func() { latest.Store(new(a.fleet.Progress())) })
+		return *latest.Load()
+	}
+}
+
+// newPorthole returns the porthole of a world's run.
+func newPorthole(w sim.World) *porthole { return &porthole{virtual: w.Virtual()} }

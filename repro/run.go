@@ -47,7 +47,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	} else {
 		w = sim.NewVirtual(sim.VirtualOptions{Seed: s.Seed, Shuffle: o.Shuffle})
 	}
-	a := &assembly{s: s, o: o, w: w, bundle: b, arrivals: arrivals, tasks: tasks}
+	a := &assembly{s: s, o: o, w: w, porthole: newPorthole(w), bundle: b, arrivals: arrivals, tasks: tasks}
 	if err := a.run(ctx); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,12 @@ type Inside struct {
 	Backend pacer.Backend
 	// Controls tells how the pacer's controls stand. The monitor must be held.
 	Controls func() pacer.ControlState
+	// Occupancy tells how much of the pacer's limits is in use. The monitor must be held.
+	Occupancy func() pacer.Occupancy
+	// Ask is for those outside of the run: it has a function called while the run stands still, and returns
+	// true when that has been. On the wall that is at once; in virtual time it is when the gauges are next read, and if
+	// that takes longer than a moment, or the run broke off, the function is not called. The monitor is not held.
+	Ask func(look func()) bool
 }
 
 // tapIn makes the observers that Options.Tap asks for.
@@ -29,7 +35,9 @@ func (a *assembly) tapIn() {
 	if a.o.Tap != nil {
 		a.tap = a.o.Tap(Inside{
 			World: a.w, Backend: a.backend,
-			Controls: func() pacer.ControlState { return a.pacer.ControlsLocked() }, // which is made after the tap
+			Controls:  func() pacer.ControlState { return a.pacer.ControlsLocked() }, // which is made after the tap
+			Occupancy: func() pacer.Occupancy { return a.pacer.OccupancyLocked() },
+			Ask:       a.porthole.ask,
 		})
 	}
 }
