@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"strings"
 	"time"
 
 	"example.com/wedge/agents"
+	"example.com/wedge/harness"
 	"example.com/wedge/harness/fault"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/serving"
@@ -19,6 +21,9 @@ import (
 // port of loopback, with the defaults of package api.
 type ServeOptions struct {
 	Listen string  // host and port of the router; "" means 127.0.0.1:0
+	// Listener is where the router accepts instead, such as one in memory; whoever gives it says by that who may
+	// reach the servers. Engines have no ports of their own then. nil: Listen.
+	Listener net.Listener
 	Scale  float64 // of the wall clock; 0 means 1
 	HTTP2  bool    // also HTTP/2 without TLS, with prior knowledge
 	Token  string  // that every request must bear; needed to listen for others than this machine
@@ -44,10 +49,13 @@ type Served struct {
 	BaseURL string // for clients; ends in /v1
 	Front   *api.Server
 
-	stack *serving.Stack
-	over  chan struct{}
-	end   context.CancelFunc
+	stack  *serving.Stack
+	gauges inMemory
+	over   chan struct{}
+	end    context.CancelFunc
 }
+
+var _ harness.Servers = (*Served)(nil)
 
 // Serve has the servers of a scenario listen, with its faults. Nothing else of the scenario is used but
 // its seed and, for the lengths of answers, its workflow. The error is an *InputError for bad input.
@@ -95,11 +103,11 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	if err != nil {
 		return nil, &InputError{Source: "serve", Msg: strings.TrimPrefix(err.Error(), "api: New: ")}
 	}
-	base, err := front.Listen(o.Listen)
+	base, err := listen(front, &o)
 	if err != nil {
 		return nil, &InputError{Source: "--listen", Msg: strings.TrimPrefix(err.Error(), "api: Listen: ")}
 	}
-	served := &Served{BaseURL: base, Front: front, stack: stack, over: make(chan struct{})}
+	served := &Served{BaseURL: base, Front: front, stack: stack, gauges: inMemory{stack: stack}, over: make(chan struct{})}
 	ctx, end := context.WithCancel(context.Background())
 	served.end = end
 	if o.World != nil {
@@ -113,6 +121,16 @@ func Serve(s *Scenario, o ServeOptions) (*Served, error) {
 	}()
 	return served, nil
 }
+
+func listen(front *api.Server, o *ServeOptions) (baseURL string, err error) {
+	if o.Listener != nil {
+		return front.ListenOn(o.Listener)
+	}
+	return front.Listen(o.Listen)
+}
+
+// Gauges implements harness.Servers: it reads what the servers show, without a request.
+func (s *Served) Gauges(ctx context.Context) ([]harness.Gauge, error) { return s.gauges.Gauges(ctx) }
 
 // LogErr returns the first error of writing a log of the servers, or nil. They go on without the log.
 func (s *Served) LogErr() error {

@@ -8,6 +8,7 @@ import (
 
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/bundle"
+	"example.com/wedge/harness/sim"
 )
 
 // Options says how a program is watched. The zero value watches with a patience of a minute, tells
@@ -44,6 +45,13 @@ type Options struct {
 	// Servers is where gauges are read, such as repro/probe's NewGauges(URL): without them the verdict
 	// often cannot tell slow servers from dead streams. nil: nowhere.
 	Servers harness.Servers
+
+	// World is the clock to go by, which others may share; the watchdog runs it, and Close ends it. nil: one of
+	// its own, which goes as fast as the machine's.
+	World *sim.Wall
+
+	// Router is the reader of a log that is written in World, by simulated servers. nil: there is none.
+	Router *harness.RouterLog
 
 	// RouterLog is the router's log as it is being written, such as the output of ssh HOST tail -F. It
 	// is read until it ends. nil: there is none.

@@ -52,7 +52,10 @@ func Start(o Options) (*Watchdog, error) {
 	}
 	// Without labels the dumps say less, and no more.
 	_ = goroutine.EnableLabels()
-	w := sim.NewWall(sim.WallOptions{})
+	w := o.World
+	if w == nil {
+		w = sim.NewWall(sim.WallOptions{})
+	}
 	d := &Watchdog{o: o, w: w, over: make(chan struct{}), names: map[string]int{}}
 	if o.Slots > 0 {
 		d.slots = sim.NewSemaphore(w, slotsName, o.Slots)
@@ -84,6 +87,7 @@ func (d *Watchdog) options() harness.Options {
 	o := harness.Options{
 		Name: d.o.Name, Guests: true, Watchdog: d.o.Watchdog, Calls: d.inFlight,
 		Servers: d.o.Servers, Bundle: d.bundle, Dumps: true, Setup: d.o.Setup,
+		Router: d.o.Router,
 	}
 	if d.o.Judge != nil || d.o.OnStall != nil {
 		o.Judge = d.judge

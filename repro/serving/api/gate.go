@@ -104,16 +104,16 @@ func (v *visitor) Close() error {
 
 // CloseWrite lets net/http end an answer before a request that it does not read to its end.
 func (v *visitor) CloseWrite() error {
-	if tcp, ok := v.Conn.(*net.TCPConn); ok {
-		return tcp.CloseWrite()
+	if half, ok := v.Conn.(interface{ CloseWrite() error }); ok { // as TCP's
+		return half.CloseWrite()
 	}
 	return nil
 }
 
 // reset closes the connection so that the client sees a reset instead of an end.
 func (v *visitor) reset() {
-	if tcp, ok := v.Conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // a close without any linger sends RST instead of FIN
+	if socket, ok := v.Conn.(interface{ SetLinger(sec int) error }); ok { // as TCP's
+		_ = socket.SetLinger(0) // a close without any linger sends RST instead of FIN
 	}
 	_ = v.Close()
 }

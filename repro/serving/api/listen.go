@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 )
@@ -61,11 +60,30 @@ func (s *Server) Listen(address string) (baseURL string, err error) {
 		}
 		return "", fmt.Errorf("api: Listen: %w", err)
 	}
+	return s.begin(gates), nil
+}
+
+// ListenOn is Listen for a listener that is there already, such as one in memory. Its address stands in the base
+// URL. Whoever gives it has decided who may reach it. It is the router's alone: workers and metrics have no ports
+// of their own. The server closes it.
+func (s *Server) ListenOn(l net.Listener) (baseURL string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.http != nil || s.closed {
+		return "", errors.New("api: ListenOn: the server listens already, or is closed")
+	}
+	router := newGate(l, face{}, &s.cfg)
+	s.addresses = Addresses{Router: urlOf(router)}
+	return s.begin([]*gate{router}), nil
+}
+
+// begin accepts at the gates, and returns the router's base URL. mu is held.
+func (s *Server) begin(gates []*gate) (baseURL string) {
 	s.http = s.newHTTPServer()
 	for _, g := range gates {
 		s.accepting.Go(func() { s.accept(g) })
 	}
-	return s.addresses.Router + "/v1", nil
+	return s.addresses.Router + "/v1"
 }
 
 // Addresses returns where the server listens. It is zero before Listen.
@@ -130,20 +148,7 @@ func (s *Server) openOne(address string, f face) (*gate, error) {
 }
 
 // reachable refuses an address that others may reach, unless they are meant to.
-func (s *Server) reachable(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("address %q: want a host and a port such as 127.0.0.1:0", address)
-	}
-	if s.cfg.Anywhere {
-		return nil
-	}
-	ip, err := netip.ParseAddr(host)
-	if host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fmt.Errorf("address %q: want a loopback host such as 127.0.0.1: others must not reach the server", address)
-	}
-	return nil
-}
+func (s *Server) reachable(address string) error { return CheckAddress(address, s.cfg.Anywhere) }
 
 func (s *Server) newHTTPServer() *http.Server {
 	protocols := new(http.Protocols)

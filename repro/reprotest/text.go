@@ -1,0 +1,114 @@
+package reprotest
+
+import (
+	"fmt"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/pacer"
+	"example.com/wedge/repro/diagnose"
+)
+
+// callsShown bounds the calls of a report.
+const callsShown = 20
+
+// report words a stall.
+func (k *Kit) report(what string, v *diagnose.Verdict, e *harness.Evidence) string {
+	var b strings.Builder
+	k.head(&b, what)
+	fmt.Fprintf(&b, "verdict: %s; layer %s, cause %s\n  %s\n", v.Outcome, v.Layer, v.Cause, v.Summary)
+	if e != nil && len(e.Calls) > 0 {
+		b.WriteString("requests under way, as either side has them:\n")
+		for i := range e.Calls {
+			if i == callsShown {
+				fmt.Fprintf(&b, "  and %d more\n", len(e.Calls)-i)
+				break
+			}
+			k.call(&b, &e.Calls[i], e)
+		}
+	}
+	stages(&b, v)
+	k.goroutines(&b)
+	for _, next := range v.Next {
+		fmt.Fprintf(&b, "try: %s\n", next)
+	}
+	k.foot(&b)
+	return b.String()
+}
+
+// reportIdle words that the harness asks for nothing.
+func (k *Kit) reportIdle() string {
+	var b strings.Builder
+	n := k.Counts()
+	k.head(&b, fmt.Sprintf("no request is under way, and none has been sent for %s", length(k.o.idleAfter)))
+	fmt.Fprintf(&b, "The servers owe nothing: %d requests so far, %d answered in full. What is waited for is in the test or its harness.\n", n.Requests, n.Completed)
+	k.goroutines(&b)
+	k.foot(&b)
+	return b.String()
+}
+
+func (k *Kit) head(b *strings.Builder, what string) {
+	fmt.Fprintf(b, "reprotest: scenario %s, seed %d: %s\n", k.o.scenario.Name, k.o.scenario.Seed, what)
+}
+
+func (k *Kit) foot(b *strings.Builder) {
+	fmt.Fprintf(b, "seed %d; to see it again: %s", k.o.scenario.Seed, k.replay())
+}
+
+// call writes a line for each side of a call.
+func (k *Kit) call(b *strings.Builder, c *pacer.CallState, e *harness.Evidence) {
+	fmt.Fprintf(b, "  %s, attempt %d: here %s for %s", c.ID, c.Attempts, c.Stage, length(e.At.Sub(c.Since)))
+	switch {
+	case c.Tokens > 0:
+		fmt.Fprintf(b, ", %d pieces of text, the last %s ago", c.Tokens, length(e.At.Sub(c.LastToken)))
+	case c.Bytes > 0:
+		fmt.Fprintf(b, ", %d bytes without text, the last %s ago", c.Bytes, length(e.At.Sub(c.LastByte)))
+	}
+	fmt.Fprintf(b, "\n    at the servers: %s\n", k.front.tell(c.AttemptID))
+}
+
+// stages writes the table of stages.
+func stages(b *strings.Builder, v *diagnose.Verdict) {
+	if len(v.Stages) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "stages: %-12s %-18s %8s %10s\n", "here", "at the servers", "requests", "oldest")
+	for _, row := range v.Stages {
+		fmt.Fprintf(b, "        %-12s %-18s %8d %10s\n", row.AgentStage, row.ServerStage, row.Calls, length(time.Duration(row.OldestS*float64(time.Second))))
+	}
+}
+
+// length writes a length of time as people say it.
+func length(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 100*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	text := d.Round(time.Second).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// replay returns the command that runs this test with this seed.
+func (k *Kit) replay() string {
+	path := "."
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if tested, found := strings.CutSuffix(info.Path, ".test"); found {
+			path = tested
+		}
+	}
+	parts := strings.Split(k.t.Name(), "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return fmt.Sprintf("%s=%d go test -count=1 -run '%s' %s", seedVariable, k.o.scenario.Seed, strings.Join(parts, "/"), path)
+}
