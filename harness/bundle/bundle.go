@@ -79,6 +79,11 @@ type Options struct {
 	// after its last whole line, and run.json may have been written by another wedge, on another day.
 	AppendLogs bool
 
+	// Interrupted, with Resume, is for a run that was interrupted and not killed, and so wrote an end of
+	// its own, which a replay does not have: where a log differs from the replay it is cut and goes on
+	// with the replay's lines. Without it a log that differs is an error that ends all writing.
+	Interrupted bool
+
 	// GoOn lets the bundle go on after a failure. The first one is kept all the same, lines are lost as
 	// long as a log cannot be written, and every 10 s of real time a flush tries again. When it
 	// succeeds, a line {"lost_lines":N} in that log says how many are missing there. Other files are
@@ -91,13 +96,13 @@ type Options struct {
 type Bundle struct {
 	dir     string
 	disk    disk
-	inline  bool
+	o       Options
 	secrets [][]byte
-	rotate  Rotation
-	append  bool
 
 	mu     sync.Mutex // guards the rest
-	err    error      // the first failure; nothing is written after it
+	err    error      // the first failure
+	halted bool       // nothing is written any more
+	gone   bool       // the directory was not where it should be when last looked for
 	lost   int        // lines that no log could write
 	dirs   []string   // made so far
 	logs   []*Log
@@ -120,8 +125,14 @@ func create(dir string, run Run, o Options, open func(dir string) (disk, error))
 	if err != nil {
 		return nil, fmt.Errorf("bundle: %s of %s: %w", RunFile, dir, err)
 	}
-	b := &Bundle{inline: o.Inline, secrets: secretsOf(o.Secrets), rotate: o.Rotate, append: o.AppendLogs}
-	if b.dir, b.disk, err = place(dir, b.redact(append(text, '\n')), o.Replace, open); err != nil {
+	b := &Bundle{o: o, secrets: secretsOf(o.Secrets)}
+	text = b.redact(append(text, '\n'))
+	if o.Resume {
+		b.dir, b.disk, err = takeUp(dir, text, o.AppendLogs, open)
+	} else {
+		b.dir, b.disk, err = place(dir, text, o.Replace, open)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -135,7 +146,7 @@ func (b *Bundle) Dir() string {
 	return b.dir
 }
 
-// Err returns the first failure, or nil. Nothing has been written since.
+// Err returns the first failure, or nil. Nothing has been written since, unless the bundle goes on.
 func (b *Bundle) Err() error {
 	if b == nil {
 		return nil
@@ -149,9 +160,41 @@ func (b *Bundle) Err() error {
 func (b *Bundle) fail(what string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err == nil {
-		b.err = fmt.Errorf("bundle: %s: %s: %w; nothing more is written", b.dir, what, withoutPath(err))
+	consequence := "nothing more is written"
+	if b.o.GoOn {
+		consequence = "lines are lost until it can be written again"
 	}
+	b.keep(what, err, consequence)
+	b.halted = b.halted || !b.o.GoOn
+}
+
+// stop keeps the error, if it is the first, and ends all writing, whatever the options say.
+func (b *Bundle) stop(what string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.keep(what, err, "nothing more is written")
+	b.halted = true
+}
+
+func (b *Bundle) keep(what string, err error, consequence string) {
+	if b.err == nil {
+		b.err = fmt.Errorf("bundle: %s: %s: %w; %s", b.dir, what, withoutPath(err), consequence)
+	}
+}
+
+// stopped says whether nothing is written any more.
+func (b *Bundle) stopped() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.halted
+}
+
+// isGone says whether the directory vanished and has not come back.
+func (b *Bundle) isGone() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone = b.gone && b.disk.vanished() != nil
+	return b.gone
 }
 
 // withoutPath takes off the path that the os package adds: the message has a better one.
@@ -182,7 +225,7 @@ func (b *Bundle) Log(name string) *Log {
 	if b == nil {
 		return nil
 	}
-	return b.OpenLog(name, LogOptions{Rotate: b.rotate, Append: b.append})
+	return b.OpenLog(name, LogOptions{Rotate: b.o.Rotate, Append: b.o.AppendLogs})
 }
 
 // OpenLog returns the log with the given name, which it makes, with options of its own, if there is
@@ -199,9 +242,11 @@ func (b *Bundle) OpenLog(name string, o LogOptions) *Log {
 		}
 	}
 	l := &Log{b: b, name: name, o: o}
+	l.writing.Lock() // before anybody else can see it
+	defer l.writing.Unlock()
 	b.logs = append(b.logs, l)
 	b.mu.Unlock()
-	l.open()
+	l.begin()
 	return l
 }
 
@@ -214,12 +259,23 @@ func (b *Bundle) Flush() {
 	logs := slices.Clone(b.logs)
 	b.mu.Unlock()
 	for _, l := range logs {
-		l.flush()
+		l.flush(false)
 	}
-	if b.Err() == nil {
-		if err := b.disk.vanished(logs); err != nil {
-			b.fail("the directory", err)
+	if b.stopped() || b.isGone() {
+		return
+	}
+	if err := b.disk.vanished(); err != nil {
+		b.fail("the directory", err)
+		b.mu.Lock()
+		b.gone = true
+		b.mu.Unlock()
+		for _, l := range logs {
+			l.drop()
 		}
+		return
+	}
+	for _, l := range logs {
+		l.check()
 	}
 }
 

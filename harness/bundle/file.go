@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
 )
@@ -21,7 +20,7 @@ const (
 // name is slash-separated and relative to the bundle; folders are made as needed. Failures are kept:
 // see [Bundle.Err].
 func (b *Bundle) WriteFile(name string, content []byte) {
-	if b == nil || b.Err() != nil {
+	if b == nil || b.stopped() {
 		return
 	}
 	if !strings.HasSuffix(name, ".gz") {
@@ -34,7 +33,7 @@ func (b *Bundle) WriteFile(name string, content []byte) {
 
 // WriteJSON makes a file with the indented JSON of v.
 func (b *Bundle) WriteJSON(name string, v any) {
-	if b == nil || b.Err() != nil {
+	if b == nil || b.stopped() {
 		return
 	}
 	text, err := json.MarshalIndent(v, "", "\t")
@@ -49,8 +48,7 @@ func (b *Bundle) writeFile(name string, content []byte) error {
 	if err := b.ensureDir(parent(name)); err != nil {
 		return err
 	}
-	// A name that cannot be mistaken for the file's, in the same folder, so that the rename is one step.
-	temp := path.Join(parent(name), "."+path.Base(name)+".part")
+	temp := part(name)
 	if err := write(b.disk, temp, content); err != nil {
 		_ = b.disk.remove(temp) // the first error tells more
 		return err
@@ -96,7 +94,7 @@ func (b *Bundle) ensureDir(dir string) error {
 
 // Rename gives a file another name. It does nothing if there is no such file.
 func (b *Bundle) Rename(from, to string) {
-	if b == nil || b.Err() != nil {
+	if b == nil || b.stopped() {
 		return
 	}
 	if err := b.disk.rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +104,7 @@ func (b *Bundle) Rename(from, to string) {
 
 // RemoveAll removes a folder and what is in it. It does nothing if there is no such folder.
 func (b *Bundle) RemoveAll(dir string) {
-	if b == nil || b.Err() != nil {
+	if b == nil || b.stopped() {
 		return
 	}
 	b.mu.Lock()
@@ -125,14 +123,19 @@ type disk interface {
 	rename(from, to string) error
 	remove(name string) error
 	removeAll(name string) error
-	vanished(logs []*Log) error // not nil if the directory is not where it was, or a log is not in it
+	grow(name string) (f file, size int64, err error) // for a log: what is written goes to the end
+	exists(name string) error                         // not nil if there is no such file
+	fsys() fs.FS                                      // for reading
+	vanished() error                                  // not nil if the directory is not where it was
 	close()
 }
 
 // file is an open file of a disk.
 type file interface {
 	Write(p []byte) (int, error)
+	ReadAt(p []byte, at int64) (int, error)
 	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
 	Close() error
 }
 
@@ -155,13 +158,31 @@ func (d *rootDisk) create(name string) (file, error) {
 	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 }
 
+func (d *rootDisk) grow(name string) (file, int64, error) {
+	f, err := d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, fileMode)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
 func (d *rootDisk) mkdir(name string) error      { return d.root.Mkdir(name, dirMode) }
 func (d *rootDisk) rename(from, to string) error { return d.root.Rename(from, to) }
 func (d *rootDisk) remove(name string) error     { return d.root.Remove(name) }
 func (d *rootDisk) removeAll(name string) error  { return d.root.RemoveAll(name) }
+func (d *rootDisk) fsys() fs.FS                  { return d.root.FS() }
 func (d *rootDisk) close()                       { d.root.Close() }
 
-func (d *rootDisk) vanished(logs []*Log) error {
+func (d *rootDisk) exists(name string) error {
+	_, err := d.root.Lstat(name)
+	return err
+}
+
+func (d *rootDisk) vanished() error {
 	there, err := os.Lstat(d.dir)
 	if err != nil {
 		return err
@@ -172,11 +193,6 @@ func (d *rootDisk) vanished(logs []*Log) error {
 	}
 	if !os.SameFile(there, held) {
 		return errors.New("another one has taken its place")
-	}
-	for _, l := range logs {
-		if _, err := d.root.Lstat(l.name); err != nil {
-			return err
-		}
 	}
 	return nil
 }

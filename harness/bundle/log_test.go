@@ -94,7 +94,7 @@ func TestSlowDisk(t *testing.T) {
 
 // BenchmarkLogWrite leaves out the disk, which takes another 0.5 ns a byte here.
 func BenchmarkLogWrite(b *testing.B) {
-	l := &Log{b: &Bundle{inline: true}, name: EventsLog}
+	l := &Log{b: &Bundle{o: Options{Inline: true}}, name: EventsLog}
 	line := append(bytes.Repeat([]byte("x"), 119), '\n')
 	b.ReportAllocs()
 	for b.Loop() {

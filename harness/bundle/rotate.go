@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
@@ -18,6 +19,27 @@ type Rotation struct {
 	BytesMax int64
 	// FilesMax is how many files of a log are kept: the oldest are removed. 0: all.
 	FilesMax int
+}
+
+// position is where a line belongs: the number of the file, 0 if the log is not rotated, and how many
+// bytes of lines stand before it in that file, lost ones among them. It depends on the lines alone.
+type position struct {
+	number int
+	bytes  int64
+}
+
+// fits returns how many bytes of whole lines, at the beginning of lines, belong into the file at the
+// position: 0 if the next line begins the next file.
+func (r Rotation) fits(at position, lines []byte) int {
+	room := r.BytesMax - at.bytes
+	if at.number == 0 || room >= int64(len(lines)) {
+		return len(lines)
+	}
+	n := bytes.LastIndexByte(lines[:max(room, 0)], '\n') + 1
+	if n == 0 && at.bytes == 0 {
+		return bytes.IndexByte(lines, '\n') + 1
+	}
+	return n
 }
 
 // LogOptions says how one log is written, where that is not as the bundle's [Options] say.
