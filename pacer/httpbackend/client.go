@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -33,6 +34,7 @@ type innards struct {
 	api    *openai.Client
 	http   *http.Client
 	header http.Header
+	open   atomic.Int64 // response bodies
 }
 
 var _ pacer.Backend = (*Client)(nil)
@@ -87,6 +89,10 @@ func (c Client) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String(
 
 // CloseIdleConnections closes the connections that are not in use.
 func (c *Client) CloseIdleConnections() { c.inside().http.CloseIdleConnections() }
+
+// OpenBodies returns how many bodies of responses have been opened and not closed. Between attempts it is 0: what
+// stays holds a connection, and its goroutines, for ever.
+func (c *Client) OpenBodies() int64 { return c.inside().open.Load() }
 
 // Open implements pacer.Backend.
 func (c *Client) Open(ctx context.Context, a *pacer.Attempt, req openai.ChatCompletionRequest) (pacer.Stream, error) {
@@ -162,6 +168,7 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	resp.Body = newOpenBody(&d.open, resp.Body)
 	if err := s.received(resp); err != nil {
 		_ = resp.Body.Close()
 		return nil, err

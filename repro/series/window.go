@@ -161,17 +161,21 @@ const (
 	TimeTool       Time = "tool"        // of a tool call, waits for locks included
 )
 
-// Distribution is that of times that ended in a window. Quantiles are right to 1 %; N, MeanS and MaxS are exact.
+// Distribution is that of times that ended in a window. Quantiles are the smallest value that the share of the values
+// does not exceed (nearest rank), right to 1 %, and are censored values' too. N, MeanS, MinS and MaxS are exact.
 type Distribution struct {
 	Name     Time    `json:"name"`
 	N        int     `json:"n"`
-	Censored int     `json:"censored,omitempty"` // of N: lower bounds
+	Censored int     `json:"censored,omitempty"` // of N: failed or unfinished, so that their value is a lower bound
 	MeanS    float64 `json:"mean_s"`
+	MinS     float64 `json:"min_s"`
 	P50S     float64 `json:"p50_s"`
 	P95S     float64 `json:"p95_s"`
 	P99S     float64 `json:"p99_s"`
 	MaxS     float64 `json:"max_s"`
-	// Hist are the counts behind it, from which windows merge: see [Histogram.Encode]. Empty without values.
+	// Hist are the counts behind it, from which windows merge; empty without values. It is base64 (no padding) of
+	// unsigned varints in pairs: how many bins were skipped, and the count of the bin that follows. Bins are those of an
+	// HdrHistogram of microseconds from 1 to 30 days with two digits, by index.
 	Hist string `json:"hist,omitempty"`
 }
 

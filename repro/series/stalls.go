@@ -1,0 +1,58 @@
+package series
+
+import (
+	"time"
+
+	"example.com/wedge/harness/sim"
+)
+
+// stalls tells when work makes no progress, by the watchdog's rule: no step finishes for so long although some task is
+// worked on. It is told the time and never asks for it; a stall that nobody has looked at while it was open is found
+// at the next event.
+type stalls struct {
+	after time.Duration // 0: nothing is a stall
+
+	busy    int         // tasks that are worked on
+	last    sim.Instant // end of the latest step, or when work began, at first or after a pause
+	open    bool
+	counted sim.Instant // up to when the open stall is part of spent
+	begun   int
+	spent   time.Duration
+}
+
+// look brings the books up to an instant.
+func (s *stalls) look(now sim.Instant) {
+	if !s.open && s.busy > 0 && s.after > 0 && now.Sub(s.last) >= s.after {
+		s.open, s.counted = true, s.last
+		s.begun++
+	}
+	if s.open {
+		s.spent += now.Sub(s.counted)
+		s.counted = now
+	}
+}
+
+func (s *stalls) step(now sim.Instant) {
+	s.look(now)
+	s.last, s.open = now, false
+}
+
+func (s *stalls) taskBegun(now sim.Instant) {
+	if s.busy == 0 && !s.open {
+		s.last = now
+	}
+	s.busy++
+}
+
+func (s *stalls) taskEnded(now sim.Instant) {
+	s.look(now)
+	s.busy--
+}
+
+// idle returns for how long no step has finished although there was work.
+func (s *stalls) idle(now sim.Instant) time.Duration {
+	if s.busy == 0 && !s.open {
+		return 0
+	}
+	return now.Sub(s.last)
+}
