@@ -54,7 +54,7 @@ func (r *Reader) stage(at sim.Instant) *fieldError {
 		}
 		c = r.cutCall(string(id))
 		c.stage, c.attempt = from, f.num(keyAttempt)
-		if stage == pacer.StageConnect && !sends(from) {
+		if stage == pacer.StageConnect { // which begins an attempt
 			c.attempt--
 		}
 		c.leave(at)

@@ -64,10 +64,10 @@ const (
 type kind uint8
 
 const (
-	text    kind = iota
-	count        // a whole number
-	seconds      // with up to nine decimals
-	flag
+	kindText    kind = iota
+	kindCount        // a whole number
+	kindSeconds      // with up to nine decimals
+	kindFlag
 )
 
 func (k kind) String() string {
@@ -78,13 +78,13 @@ var keyTable = [keyCount]struct {
 	name string
 	kind kind
 }{
-	{"t_s", seconds}, {"event", text}, {"run", text}, {"agents", count}, {"workers", count}, {"agent", text}, {"task", text},
-	{"round", count}, {"step", count}, {"call", text}, {"stage", text}, {"from", text}, {"attempt", count}, {"attempts", count},
-	{"id", text}, {"outcome", text}, {"took_s", seconds}, {"tokens", count}, {"limit", text}, {"status", count}, {"error", text},
-	{"again", flag}, {"delay_s", seconds}, {"stop", text}, {"kept", count}, {"hedge", flag}, {"beside", flag}, {"ok", flag},
-	{"tool", text}, {"in_range", flag}, {"parent", text}, {"episode", count}, {"capture", count}, {"stalled_for_s", seconds},
-	{"calls", count}, {"sent", count}, {"why", text}, {"agents_done", count}, {"agents_failed", count}, {"steps", count},
-	{"stalls", count}, {"lost_lines", count},
+	{"t_s", kindSeconds}, {"event", kindText}, {"run", kindText}, {"agents", kindCount}, {"workers", kindCount}, {"agent", kindText}, {"task", kindText},
+	{"round", kindCount}, {"step", kindCount}, {"call", kindText}, {"stage", kindText}, {"from", kindText}, {"attempt", kindCount}, {"attempts", kindCount},
+	{"id", kindText}, {"outcome", kindText}, {"took_s", kindSeconds}, {"tokens", kindCount}, {"limit", kindText}, {"status", kindCount}, {"error", kindText},
+	{"again", kindFlag}, {"delay_s", kindSeconds}, {"stop", kindText}, {"kept", kindCount}, {"hedge", kindFlag}, {"beside", kindFlag}, {"ok", kindFlag},
+	{"tool", kindText}, {"in_range", kindFlag}, {"parent", kindText}, {"episode", kindCount}, {"capture", kindCount}, {"stalled_for_s", kindSeconds},
+	{"calls", kindCount}, {"sent", kindCount}, {"why", kindText}, {"agents_done", kindCount}, {"agents_failed", kindCount}, {"steps", kindCount},
+	{"stalls", kindCount}, {"lost_lines", kindCount},
 }
 
 // keys is a set of fields.
@@ -173,13 +173,13 @@ func (f *fields) scan(line []byte) *fieldError {
 // value reads the value of a field.
 func (f *fields) value(s *scanner, k key) (ok bool) {
 	switch keyTable[k].kind {
-	case text:
+	case kindText:
 		f.texts[k], ok = s.quoted()
-	case count:
+	case kindCount:
 		f.nums[k], ok = s.number(0)
-	case seconds:
+	case kindSeconds:
 		f.nums[k], ok = s.number(9)
-	case flag:
+	case kindFlag:
 		switch {
 		case s.word("true"):
 			f.nums[k], ok = 1, true
