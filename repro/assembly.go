@@ -227,6 +227,9 @@ func (a *assembly) fleetOptions() harness.Options {
 	if a.meter != nil {
 		o.Arrived = a.meter.TaskArrived
 	}
+	if a.o.Hooks.Arrived != nil {
+		o.Arrived = a.o.Hooks.Arrived
+	}
 	if a.o.NoVerdict {
 		o.Watchdog = blind(s.Watchdog)
 		return o

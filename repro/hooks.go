@@ -15,6 +15,9 @@ type Hooks struct {
 	Opened func(b *bundle.Bundle)
 	// Gauges is told of each reading of the servers' gauges, with the monitor held. They are not to be kept.
 	Gauges func(now sim.Instant, gauges []harness.Gauge)
+	// Arrived is told of each task of an open loop when it is there, by the name of the agent that will work on it. The
+	// monitor is held.
+	Arrived func(agent string)
 	// Judged is told of each verdict of a stall: at each capture, or at the end of the stall only where there is no
 	// bundle. It is called by one process at a time, without the monitor held. The number of the stall comes with it.
 	Judged func(episode int, v diagnose.Verdict)
