@@ -51,6 +51,10 @@ func NewLedger(w sim.World, j *Journal) *Ledger {
 // CallObserver returns what a pacer is to be given as its observer.
 func (l *Ledger) CallObserver() pacer.Observer { return (*callBook)(l) }
 
+// ClosedLocked says whether the run is over, so that what happens now is only its being taken down. The monitor is
+// held.
+func (l *Ledger) ClosedLocked() bool { return l.closed }
+
 // AgentObserver returns what agents are to be given as their observer.
 func (l *Ledger) AgentObserver() agents.Observer { return (*agentBook)(l) }
 

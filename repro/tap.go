@@ -9,7 +9,7 @@ import (
 )
 
 // Tap is second observers, each of which may be nil. They are told what the ledger is told, right after
-// it, with the monitor held.
+// it, with the monitor held, until the run is over: of its being taken down they are not told.
 type Tap struct {
 	Calls  pacer.Observer
 	Agents agents.Observer
@@ -48,7 +48,7 @@ func (a *assembly) callObserver() pacer.Observer {
 		first = a.meter.CallObserver(first)
 	}
 	if a.tap.Calls != nil {
-		return &bothCalls{first, a.tap.Calls}
+		return &bothCalls{first, a.tap.Calls, a.ledger.ClosedLocked}
 	}
 	return first
 }
@@ -59,59 +59,81 @@ func (a *assembly) agentObserver() agents.Observer {
 		first = a.meter.AgentObserver(first)
 	}
 	if a.tap.Agents != nil {
-		return &bothAgents{first, a.tap.Agents}
+		return &bothAgents{first, a.tap.Agents, a.ledger.ClosedLocked}
 	}
 	return first
 }
 
 // bothCalls tells two observers of calls, one after the other.
-type bothCalls struct{ first, second pacer.Observer }
+type bothCalls struct {
+	first, second pacer.Observer
+	over          func() bool // the second is told no more
+}
 
 var _ pacer.Observer = (*bothCalls)(nil)
 
 func (b *bothCalls) StageChanged(s *pacer.CallState, from pacer.Stage) {
 	b.first.StageChanged(s, from)
-	b.second.StageChanged(s, from)
+	if !b.over() {
+		b.second.StageChanged(s, from)
+	}
 }
 
 func (b *bothCalls) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 	b.first.AttemptEnded(s, r)
-	b.second.AttemptEnded(s, r)
+	if !b.over() {
+		b.second.AttemptEnded(s, r)
+	}
 }
 
 func (b *bothCalls) CallEnded(s *pacer.CallState, tokens int, err error) {
 	b.first.CallEnded(s, tokens, err)
-	b.second.CallEnded(s, tokens, err)
+	if !b.over() {
+		b.second.CallEnded(s, tokens, err)
+	}
 }
 
 // bothAgents tells two observers of agents, one after the other.
-type bothAgents struct{ first, second agents.Observer }
+type bothAgents struct {
+	first, second agents.Observer
+	over          func() bool // the second is told no more
+}
 
 var _ agents.Observer = (*bothAgents)(nil)
 
 func (b *bothAgents) AgentStarted(s *agents.State) {
 	b.first.AgentStarted(s)
-	b.second.AgentStarted(s)
+	if !b.over() {
+		b.second.AgentStarted(s)
+	}
 }
 
 func (b *bothAgents) StageChanged(s *agents.State) {
 	b.first.StageChanged(s)
-	b.second.StageChanged(s)
+	if !b.over() {
+		b.second.StageChanged(s)
+	}
 }
 
 func (b *bothAgents) ToolCalled(s *agents.State, c agents.ToolCall) {
 	b.first.ToolCalled(s, c)
-	b.second.ToolCalled(s, c)
+	if !b.over() {
+		b.second.ToolCalled(s, c)
+	}
 }
 
 func (b *bothAgents) StepDone(s *agents.State) {
 	b.first.StepDone(s)
-	b.second.StepDone(s)
+	if !b.over() {
+		b.second.StepDone(s)
+	}
 }
 
 func (b *bothAgents) AgentEnded(s *agents.State, err error) {
 	b.first.AgentEnded(s, err)
-	b.second.AgentEnded(s, err)
+	if !b.over() {
+		b.second.AgentEnded(s, err)
+	}
 }
 
 // tee writes everything twice. What becomes of it is for the writers to know: one that fails does not keep
