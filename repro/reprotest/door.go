@@ -21,6 +21,9 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 		d.k.refuse()
 		return nil, err
 	}
+	if d.k.inVain() {
+		return nil, context.Cause(d.k.life)
+	}
 	ctx, cancel := context.WithCancelCause(req.Context())
 	detach := context.AfterFunc(d.k.life, func() { cancel(context.Cause(d.k.life)) })
 	d.k.wentOut()
@@ -31,23 +34,33 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 	})
 	resp, err := d.base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
+		d.k.front.failedHere()
 		over()
 		return nil, err
 	}
-	resp.Body = &answer{ReadCloser: resp.Body, over: over}
+	if resp.StatusCode >= http.StatusBadRequest {
+		d.k.front.failedHere()
+	}
+	resp.Body = &answer{ReadCloser: resp.Body, front: d.k.front, over: over}
 	return resp, nil
 }
 
 // answer is a body that says when it is over.
 type answer struct {
 	io.ReadCloser
-	over func()
+	front *front
+	over  func()
+	ended bool // for who reads
 }
 
 // Read implements io.Reader.
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
-	if err != nil {
+	if err != nil && !a.ended {
+		a.ended = true
+		if err != io.EOF {
+			a.front.failedHere()
+		}
 		a.over()
 	}
 	return n, err

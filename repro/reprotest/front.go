@@ -24,12 +24,11 @@ type Counts struct {
 type front struct {
 	w *sim.Wall
 
-	mu     sync.Mutex
-	n      Counts
-	visits map[string]*visit // by the id of the request
-	// failing is since when requests have failed without one that was answered in full, and failed how many.
-	failing sim.Instant
-	failed  int
+	mu      sync.Mutex
+	n       Counts
+	visits  map[string]*visit // by the id of the request
+	failed  int               // requests as the harness has them, since the latest one that was answered in full
+	failing sim.Instant       // when the first of these failed
 }
 
 // visit is a request.
@@ -93,7 +92,6 @@ func (f *front) Ended(v *api.Visit, at sim.Instant, how api.End, message string)
 		case api.EndComplete:
 			f.n.Completed++
 			f.failed = 0
-			return
 		case api.EndRefused, api.EndError:
 			f.n.Refused++
 		case api.EndLeft:
@@ -101,10 +99,6 @@ func (f *front) Ended(v *api.Visit, at sim.Instant, how api.End, message string)
 		case api.EndCut:
 			f.n.Cut++
 		}
-		if f.failed == 0 {
-			f.failing = o.at
-		}
-		f.failed++
 	})
 }
 
@@ -125,14 +119,42 @@ func (f *front) counts() Counts {
 	return f.n
 }
 
-// loop returns for how long requests have failed, if there were several and none has been answered since.
-func (f *front) loop() (failed int, since time.Duration) {
+// failedHere says that a request has failed for the harness, whatever the servers know of it.
+func (f *front) failedHere() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failed == 0 {
+		f.failing = f.w.Now()
+	}
+	f.failed++
+}
+
+// inVain returns how many requests have failed since one was answered in full, and for how long that has gone on.
+func (f *front) inVain() (failed int, since time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.failed == 0 {
 		return 0, 0
 	}
 	return f.failed, f.w.Now().Sub(f.failing)
+}
+
+// place is where a request is by what the servers know of it, in a few words for a table.
+func (f *front) place(id string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.visits[id]
+	switch {
+	case v == nil:
+		return "not there"
+	case v.ended != 0:
+		return v.how.String()
+	case v.status == 0:
+		return "no headers yet"
+	case v.tokens == 0:
+		return "no token yet"
+	}
+	return "tokens sent"
 }
 
 // tell says what the servers know of a request.

@@ -41,7 +41,7 @@ func (k *Kit) goroutines(b *strings.Builder) {
 	}
 	others, from := 0, newOrigins()
 	d.Goroutines = slices.DeleteFunc(d.Goroutines, func(g goroutine.Goroutine) bool {
-		if g.Bubble != k.bubble {
+		if g.Bubble != k.bubble || g.State == "synctest.Run" { // who made the bubble
 			return true
 		}
 		if !slices.ContainsFunc(g.Frames, from.own) {

@@ -1,12 +1,14 @@
 package reprotest_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
-	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,52 +16,108 @@ import (
 	"example.com/wedge/repro/reprotest"
 )
 
-// ask is a harness of few lines: it asks for a stream and reads it, with an idle limit or none.
-func ask(ctx context.Context, kit *reprotest.Kit, idle time.Duration) (int, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":"write"}]}`, kit.Model)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, kit.BaseURL+"/chat/completions", strings.NewReader(body))
-	if err != nil {
-		return 0, err
-	}
-	if idle > 0 {
-		timer := time.AfterFunc(idle, func() { cancel(errIdle) })
-		defer timer.Stop()
-		resp, err := kit.Client.Do(req)
-		if err != nil {
-			return 0, err
-		}
-		defer resp.Body.Close()
-		lines := bufio.NewScanner(resp.Body)
-		n := 0
-		for lines.Scan() {
-			timer.Reset(idle)
-			n++
-		}
-		return n, lines.Err()
-	}
-	resp, err := kit.Client.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	n := 0
-	for lines.Scan() {
-		n++
-	}
-	return n, lines.Err()
-}
+var update = flag.Bool("update", false, "write the golden files")
 
+// errIdle is how an attempt ends for which nothing has come for too long.
 var errIdle = errors.New("nothing has come for too long")
 
-func TestHealthy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		kit := reprotest.Start(t)
-		n, err := ask(t.Context(), kit, 0)
-		if c := kit.Counts(); n == 0 || err != nil || c.Completed != 1 || c.Requests != 1 {
-			t.Errorf("%d lines, %v, %+v", n, err, c)
+// attemptsMax is how often a harness asks.
+const attemptsMax = 8
+
+// harness is somebody's own, of few lines: it has an article written, and asks again when that fails. idle is how
+// long nothing may come; 0: for ever.
+type harness func(ctx context.Context, k *reprotest.Kit, idle time.Duration) (article string, err error)
+
+// again asks until one attempt succeeds.
+func again(ctx context.Context, attempt func(ctx context.Context) (string, error)) (article string, err error) {
+	for range attemptsMax {
+		if article, err = attempt(ctx); err == nil || errors.Is(err, reprotest.ErrStalled) {
+			break
 		}
+	}
+	return article, err
+}
+
+// limited is a context that ends when nothing has come for a while. moved says that something has.
+func limited(ctx context.Context, idle time.Duration) (_ context.Context, moved, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if idle == 0 {
+		return ctx, func() {}, func() { cancel(nil) }
+	}
+	timer := time.AfterFunc(idle, func() { cancel(errIdle) })
+	return ctx, func() { timer.Reset(idle) }, func() { timer.Stop(); cancel(nil) }
+}
+
+// tapped takes note of what a test says instead of failing.
+type tapped struct {
+	testing.TB
+	mu   sync.Mutex
+	said []string
+}
+
+func (t *tapped) Errorf(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.said = append(t.said, fmt.Sprintf(format, args...))
+}
+
+func (t *tapped) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(t.said, "\n") + "\n"
+}
+
+// fails runs a harness that is to fail the test, and returns what was said.
+func fails(t *testing.T, run func(t *testing.T, k *reprotest.Kit), given ...reprotest.Option) (said string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		tap := &tapped{TB: t}
+		k := reprotest.Start(tap, given...)
+		run(t, k)
+		v, stalled := k.Verdict()
+		if said = tap.text(); len(tap.said) != 1 || !stalled || v.Scenario == "" {
+			t.Errorf("stalled %v, verdict %+v, said %q", stalled, v, said)
+		}
+	})
+	return said
+}
+
+// golden compares a text with a file.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s differs (-update writes it):\n%s", path, text)
+	}
+}
+
+// both runs a harness against silent streams with an idle limit, which must do, and without one, which must not.
+func both(t *testing.T, name string, h harness) {
+	t.Run("with an idle limit", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			k := reprotest.Start(t, reprotest.Scenario("silent-stream"))
+			article, err := h(t.Context(), k, time.Minute)
+			if c := k.Counts(); err != nil || article == "" || c.Completed == 0 || c.Requests < 2 {
+				t.Errorf("%d bytes, %v, %+v", len(article), err, c)
+			}
+		})
+	})
+	t.Run("without", func(t *testing.T) {
+		said := fails(t, func(t *testing.T, k *reprotest.Kit) {
+			if _, err := h(t.Context(), k, 0); !errors.Is(err, reprotest.ErrStalled) {
+				t.Errorf("ended with %v, want %v", err, reprotest.ErrStalled)
+			}
+		}, reprotest.Scenario("silent-stream"))
+		golden(t, name+".txt", said)
 	})
 }

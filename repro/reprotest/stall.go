@@ -2,6 +2,7 @@ package reprotest
 
 import (
 	"context"
+	"fmt"
 
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/embed"
@@ -34,6 +35,35 @@ func (k *Kit) fail(what string, v *diagnose.Verdict, e *harness.Evidence) {
 	}
 	k.t.Errorf("%s", k.report(what, v, e))
 	k.end(ErrStalled)
+}
+
+// Of a harness whose requests fail and are sent again: that is a stall after so many, once they take StallAfter
+// together; and after so many in any case, since those that fail at once take no time in a bubble.
+const (
+	inVainMin = 3
+	inVainMax = 10_000
+)
+
+// inVain fails the test if requests only fail. It is asked before each request, on the harness's goroutine.
+func (k *Kit) inVain() bool {
+	failed, since := k.front.inVain()
+	if failed < inVainMin || since < k.o.stallAfter && failed < inVainMax {
+		return false
+	}
+	report, err := k.dog.Close()
+	if err != nil || report == nil {
+		return context.Cause(k.life) != nil
+	}
+	v := diagnose.Diagnose(report.End, nil)
+	n := k.Counts()
+	what := fmt.Sprintf("%d requests have failed in %s, and none has been answered in full", failed, length(since))
+	if !v.Outcome.Hang() {
+		v.Outcome, v.Cause = diagnose.Storming, diagnose.CauseUnknown
+		v.Summary = fmt.Sprintf("Requests fail and others are sent: of %d, the servers have answered %d in full and refused %d; they have broken off %d, and the harness has left %d.",
+			n.Requests, n.Completed, n.Refused, n.Cut, n.Left)
+	}
+	k.fail(what, &v, report.End)
+	return true
 }
 
 // idle is about a harness that has sent nothing for too long. The kit leaves: what the harness waits for is its

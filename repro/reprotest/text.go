@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ func (k *Kit) report(what string, v *diagnose.Verdict, e *harness.Evidence) stri
 	var b strings.Builder
 	k.head(&b, what)
 	fmt.Fprintf(&b, "verdict: %s; layer %s, cause %s\n  %s\n", v.Outcome, v.Layer, v.Cause, v.Summary)
-	if e != nil && len(e.Calls) > 0 {
+	if len(e.Calls) > 0 {
 		b.WriteString("requests under way, as either side has them:\n")
 		for i := range e.Calls {
 			if i == callsShown {
@@ -30,7 +31,7 @@ func (k *Kit) report(what string, v *diagnose.Verdict, e *harness.Evidence) stri
 			k.call(&b, &e.Calls[i], e)
 		}
 	}
-	stages(&b, v)
+	k.stages(&b, e)
 	k.goroutines(&b)
 	for _, next := range v.Next {
 		fmt.Fprintf(&b, "try: %s\n", next)
@@ -70,14 +71,33 @@ func (k *Kit) call(b *strings.Builder, c *pacer.CallState, e *harness.Evidence) 
 	fmt.Fprintf(b, "\n    at the servers: %s\n", k.front.tell(c.AttemptID))
 }
 
-// stages writes the table of stages.
-func stages(b *strings.Builder, v *diagnose.Verdict) {
-	if len(v.Stages) == 0 {
+// stages writes how many requests are where, by both sides, in the order in which they were first seen.
+func (k *Kit) stages(b *strings.Builder, e *harness.Evidence) {
+	type row struct {
+		here, there string
+		requests    int
+		oldest      time.Duration
+	}
+	var rows []row
+	for i := range e.Calls {
+		c := &e.Calls[i]
+		now := row{here: c.Stage.String(), there: k.front.place(c.AttemptID)}
+		at := slices.IndexFunc(rows, func(r row) bool { return r.here == now.here && r.there == now.there })
+		if at < 0 {
+			at = len(rows)
+			rows = append(rows, now)
+		}
+		rows[at].requests++
+		rows[at].oldest = max(rows[at].oldest, e.At.Sub(c.Since))
+	}
+	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "stages: %-12s %-18s %8s %10s\n", "here", "at the servers", "requests", "oldest")
-	for _, row := range v.Stages {
-		fmt.Fprintf(b, "        %-12s %-18s %8d %10s\n", row.AgentStage, row.ServerStage, row.Calls, length(time.Duration(row.OldestS*float64(time.Second))))
+	const line = "  %-13s %-22s %8v  %s\n"
+	b.WriteString("stages:\n")
+	fmt.Fprintf(b, line, "here", "at the servers", "requests", "for up to")
+	for _, r := range rows {
+		fmt.Fprintf(b, line, r.here, r.there, r.requests, length(r.oldest))
 	}
 }
 
