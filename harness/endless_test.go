@@ -290,12 +290,12 @@ func TestDemandOptions(t *testing.T) {
 	}{
 		{func(*Options) {}, ""},
 		{func(o *Options) { o.Demand.Agents = -1 }, "harness: New: demand.agents: found -1, want 0 (the fleet's workers) to 1000000"},
-		{func(o *Options) { o.Demand = nil; o.TasksMax = 3 }, "harness: New: TasksMax: found 3 without a Demand, want them together"},
-		{func(o *Options) { o.TasksMax = -3 }, "harness: New: TasksMax: found -3, want 0 (no end) to 1000000000"},
+		{func(o *Options) { o.Demand = nil; o.TasksMax = 3 }, "harness: New: tasks_max: found 3 without a Demand, want them together"},
+		{func(o *Options) { o.TasksMax = -3 }, "harness: New: tasks_max: found -3, want 0 (no end) to 1000000000"},
 		{func(o *Options) { o.Arrivals = make([]Arrival, 1) }, "harness: New: demand: found it beside guests or arrivals, want one of them"},
-		{func(o *Options) { o.Tasks = []agents.Task{} }, "harness: New: Tasks: found none to be gone through, want some, or nil"},
-		{func(o *Options) { o.Ticks = []Tick{{Every: time.Second}} }, "harness: New: Ticks[0]: found one every 1s, want 1ms to 1000h0m0s, and something to do"},
-		{func(o *Options) { o.Ticks = []Tick{{Do: func(sim.Instant) {}}} }, "harness: New: Ticks[0]: found one every 0s, want 1ms to 1000h0m0s, and something to do"},
+		{func(o *Options) { o.Tasks = []agents.Task{} }, "harness: New: tasks: found none to be gone through, want some, or nil"},
+		{func(o *Options) { o.Ticks = []Tick{{Every: time.Second}} }, "harness: New: ticks[0]: found one every 1s, want 1ms to 1000h0m0s, and something to do"},
+		{func(o *Options) { o.Ticks = []Tick{{Do: func(sim.Instant) {}}} }, "harness: New: ticks[0]: found one every 0s, want 1ms to 1000h0m0s, and something to do"},
 	} {
 		o := good()
 		row.change(&o)

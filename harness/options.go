@@ -117,7 +117,7 @@ func (o *Options) validate(w sim.World) error {
 	case o.Demand != nil:
 		return o.validateDemand()
 	case o.TasksMax != 0:
-		return fmt.Errorf("TasksMax: found %d without a Demand, want them together", o.TasksMax)
+		return fmt.Errorf("tasks_max: found %d without a Demand, want them together", o.TasksMax)
 	case o.Tasks != nil && len(o.Tasks) != o.Fleet.Agents+len(o.Arrivals):
 		return fmt.Errorf("%d tasks for %d agents, want as many", len(o.Tasks), o.Fleet.Agents+len(o.Arrivals))
 	}
@@ -131,9 +131,9 @@ func (o *Options) validateDemand() error {
 	case o.Guests || len(o.Arrivals) > 0 || o.Fleet.Arrivals.On():
 		return errors.New("demand: found it beside guests or arrivals, want one of them")
 	case o.TasksMax < 0 || o.TasksMax > tasksLimit:
-		return fmt.Errorf("TasksMax: found %d, want 0 (no end) to %d", o.TasksMax, tasksLimit)
+		return fmt.Errorf("tasks_max: found %d, want 0 (no end) to %d", o.TasksMax, tasksLimit)
 	case o.Tasks != nil && len(o.Tasks) == 0:
-		return errors.New("Tasks: found none to be gone through, want some, or nil")
+		return errors.New("tasks: found none to be gone through, want some, or nil")
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (o *Options) validateDemand() error {
 func (o *Options) validateTicks() error {
 	for i, t := range o.Ticks {
 		if t.Every < lengthMin || t.Every > lengthMax || t.Do == nil {
-			return fmt.Errorf("Ticks[%d]: found one every %v, want %v to %v, and something to do", i, t.Every, lengthMin, lengthMax)
+			return fmt.Errorf("ticks[%d]: found one every %v, want %v to %v, and something to do", i, t.Every, lengthMin, lengthMax)
 		}
 	}
 	return nil
