@@ -71,7 +71,7 @@ func (l *Log) drop() {
 // check notices that the file was removed.
 func (l *Log) check() {
 	l.writing.Lock()
-	name, open := numbered(l.name, l.at.number), l.file != nil
+	name, open := numbered(l.name, l.opened), l.file != nil
 	l.writing.Unlock()
 	if !open {
 		return

@@ -38,6 +38,7 @@ type Log struct {
 	oldest   int        // number of the first file that may still be there
 	left     leftover   // what an earlier process wrote
 	file     file       // nil: to be opened for the next line
+	opened   int        // number of the file; the position may be in a later one, which is not open yet
 	size     int64      // of the file, in whole lines
 	missing  int        // lines lost since the last one in the file
 	failedAt time.Time  // real time of the last failure; zero: the log can be written
@@ -94,7 +95,6 @@ func (l *Log) put(lines []byte) {
 	for len(lines) > 0 {
 		n := l.o.Rotate.fits(l.at, lines)
 		if n == 0 {
-			l.leave()
 			l.at = position{number: l.at.number + 1}
 			continue
 		}
@@ -123,20 +123,25 @@ func (l *Log) append(lines []byte) {
 	whole := bytes.LastIndexByte(lines[:n], '\n') + 1
 	l.size += int64(whole)
 	l.miss(linesIn(lines[whole:]))
-	l.fail("writing", errors.Join(withoutPath(err), l.cutBack()))
+	err = withoutPath(err)
+	if cut := l.cutBack(); cut != nil {
+		err = fmt.Errorf("%w, and half a line is left: %w", err, withoutPath(cut))
+	}
+	l.fail("writing", err)
 }
 
 // open opens the file that the position is in. It returns false if that fails.
 func (l *Log) open() bool {
-	if l.file != nil {
+	if l.file != nil && l.opened == l.at.number {
 		return true
 	}
+	l.leave()
 	f, size, err := l.b.disk.grow(numbered(l.name, l.at.number))
 	if err != nil {
 		l.fail("opening", err)
 		return false
 	}
-	l.file = f
+	l.file, l.opened = f, l.at.number
 	// Half a line can be there only if the log failed, and could not be cut back then.
 	if l.size, _, err = scan(f, size); err == nil {
 		err = l.cutBack()
@@ -193,6 +198,9 @@ func (l *Log) close() {
 	l.mu.Unlock()
 	l.writing.Lock()
 	defer l.writing.Unlock()
+	if l.writable() {
+		l.removeOld() // what could not be removed before
+	}
 	l.leave()
 	l.left.close()
 }
