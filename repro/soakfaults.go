@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/wedge/harness/fault"
@@ -39,6 +40,15 @@ const drawnMax = 2000
 
 // drawnID is the id of the n-th fault, counted from 1, that the i-th element draws.
 func (r *RandomFault) drawnID(i, n int) string { return fmt.Sprintf("%s-%03d", r.id(i), n) }
+
+// Name is what the i-th element, counted from 0, is called: the id of its fault, or one made up.
+func (r *RandomFault) Name(i int) string { return r.id(i) }
+
+// Drew says whether a fault was drawn by the i-th element.
+func (r *RandomFault) Drew(i int, f *fault.Fault) bool {
+	number, ok := strings.CutPrefix(f.ID, r.id(i)+"-")
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+}
 
 func (r *RandomFault) id(i int) string {
 	if r.Fault.ID != "" {

@@ -1,0 +1,239 @@
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"example.com/wedge/harness"
+	"example.com/wedge/harness/bundle"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/repro"
+	"example.com/wedge/repro/diagnose"
+	"example.com/wedge/repro/series"
+	"example.com/wedge/repro/threshold"
+)
+
+// keeper keeps the books of a soak while it runs: windows, readings of the process, stalls, and the files with them.
+// Its methods are called by the run, and by the goroutine that brings lines to the disk.
+type keeper struct {
+	s          *repro.Scenario // as a soak runs it
+	o          Options
+	lasts      time.Duration // at most
+	thresholds []*threshold.Expr
+	began      time.Time // on the machine's clock
+	stop       context.CancelCauseFunc
+
+	// Set before the run begins.
+	inside  repro.Inside
+	meter   *series.Meter
+	sampler *Sampler
+	bundle  *bundle.Bundle // nil: nothing is written
+	windows *bundle.Log
+	process *bundle.Log
+
+	mu       sync.Mutex // guards what follows; the monitor is never taken with it held
+	history  history
+	readings readings
+	stalls   tally
+	savedAt  time.Time // when soak.json was replaced last
+	failure  error     // a bug: windows that do not merge, or are no JSON
+	warned   bool
+	result   *Result // nil: the run has not ended
+
+	flushing chan struct{} // closed to end the goroutine that flushes
+	flushed  sync.WaitGroup
+	once     sync.Once
+}
+
+func newKeeper(s *repro.Scenario, o Options) (*keeper, error) {
+	k := &keeper{s: s, o: o, lasts: s.Soak.Lasts(s.Horizon), began: time.Now(), flushing: make(chan struct{})}
+	for i, text := range s.Soak.Thresholds {
+		e, err := threshold.Parse(text)
+		if err != nil {
+			return nil, &repro.InputError{Source: s.Name, Field: fmt.Sprintf("soak.thresholds[%d]", i), Msg: err.Error()}
+		}
+		k.thresholds = append(k.thresholds, e)
+	}
+	k.history.warmUpS = s.Soak.WarmUp.Seconds()
+	k.stalls.patienceS = s.Watchdog.StallAfter.Seconds()
+	if o.resumed != nil {
+		return k, o.resumed.carry(k)
+	}
+	return k, nil
+}
+
+// tap makes the meter.
+func (k *keeper) tap(in repro.Inside) repro.Tap {
+	k.inside = in
+	k.meter = series.NewMeter(in.World, series.Options{
+		StallAfter:  k.s.Watchdog.StallAfter,
+		FirstWindow: k.history.totals.Windows + 1,
+		Slots: func() (used, limit int) {
+			o := in.Occupancy()
+			return o.SlotsInUse, o.SlotsMax
+		},
+	})
+	var bodies func() int64
+	if b, ok := in.Backend.(interface{ OpenBodies() int64 }); ok {
+		bodies = b.OpenBodies
+	}
+	k.sampler = NewSampler(bodies)
+	if k.o.Started != nil {
+		k.o.Started(&Monitor{k})
+	}
+	return repro.Tap{Calls: k.meter.CallObserver(), Agents: k.meter.AgentObserver()}
+}
+
+// opened is told of the bundle.
+func (k *keeper) opened(b *bundle.Bundle) {
+	k.bundle = b
+	if b == nil {
+		return
+	}
+	// These two are short, and whole or of no use: they are not rotated.
+	k.windows = b.OpenLog(WindowsLog, bundle.LogOptions{Append: k.appends()})
+	k.process = b.OpenLog(ProcessLog, bundle.LogOptions{Append: true})
+	k.save()
+	k.flushed.Go(k.flush)
+}
+
+// appends says whether logs go on where they ended, and are not replayed.
+func (k *keeper) appends() bool { return k.o.Run.Clock == repro.ClockWall }
+
+func (k *keeper) gauges(now sim.Instant, gauges []harness.Gauge) { k.meter.Gauges(now, gauges) }
+
+func (k *keeper) arrived(agent string) { k.meter.TaskArrived(agent) }
+
+func (k *keeper) judged(episode int, v diagnose.Verdict) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.stalls.see(episode, v)
+}
+
+// tick ends a window. The last one is ended with the run, when it is known which calls were open.
+func (k *keeper) tick(now sim.Instant) {
+	if time.Duration(now) >= k.lasts || k.o.resumed != nil && now <= k.o.resumed.at {
+		return
+	}
+	k.closeWindow(now, series.Extra{})
+	k.mu.Lock()
+	due := time.Since(k.savedAt) >= time.Second
+	k.mu.Unlock()
+	if due {
+		k.save()
+	}
+}
+
+func (k *keeper) closeWindow(now sim.Instant, extra series.Extra) {
+	w := k.inside.World
+	w.Lock()
+	window := k.meter.Close(now, extra)
+	w.Unlock()
+	reading := k.sampler.Read(now)
+	k.mu.Lock()
+	k.readings.add(reading)
+	k.keep(k.history.add(window))
+	k.mu.Unlock()
+	k.line(k.windows, window)
+	k.line(k.process, reading)
+}
+
+// keep keeps the first failure of a kind that does not happen. The lock is held.
+func (k *keeper) keep(err error) {
+	if k.failure == nil {
+		k.failure = err
+	}
+}
+
+// line appends a line to a log.
+func (k *keeper) line(log *bundle.Log, v any) {
+	if log == nil {
+		return
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		k.mu.Lock()
+		k.keep(err)
+		k.mu.Unlock()
+		return
+	}
+	_, _ = log.Write(append(text, '\n')) // a log keeps its errors
+}
+
+// save replaces soak.json by what is known so far.
+func (k *keeper) save() {
+	k.mu.Lock()
+	k.savedAt = time.Now()
+	doc := k.document()
+	k.mu.Unlock()
+	k.bundle.WriteJSON(DocumentFile, &doc)
+}
+
+// flushEvery is how much is lost at most if the process is killed.
+const flushEvery = time.Second
+
+// flush brings lines to the disk, each second of the machine's clock, and sees whether that works.
+func (k *keeper) flush() {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-k.flushing:
+			return
+		case <-tick.C:
+			k.bundle.Flush()
+			k.look()
+		}
+	}
+}
+
+// look tells once that the files cannot be written, and ends the run if that is wanted.
+func (k *keeper) look() {
+	err := k.bundle.Err()
+	k.mu.Lock()
+	news := err != nil && !k.warned
+	k.warned = k.warned || news
+	k.mu.Unlock()
+	if !news {
+		return
+	}
+	stops := k.s.Soak.OnDiskError == repro.Stop
+	if k.o.Warn != nil {
+		then := "the soak goes on"
+		if stops {
+			then = "the soak ends"
+		}
+		k.o.Warn(fmt.Sprintf("%v; %s", err, then))
+	}
+	if stops {
+		k.stop(errFilesFailed)
+	}
+}
+
+// stopFlushing ends the goroutine that flushes, and waits for it.
+func (k *keeper) stopFlushing() {
+	k.once.Do(func() { close(k.flushing) })
+	k.flushed.Wait()
+}
+
+// ended is told of the result, while the bundle is open.
+func (k *keeper) ended(r *repro.Result) {
+	k.stopFlushing()
+	end := r.Report.End
+	if end.At.Seconds() > k.history.totals.LastS {
+		k.closeWindow(end.At, series.Extra{Open: end.Calls})
+	}
+	k.bundle.Flush()
+	k.look()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if n := len(r.Episodes); n > 0 && r.Episodes[n-1].Open() && k.stalls.episode != 0 {
+		k.stalls.open = r.Episodes[n-1] // judged again, by how things stood at the end
+	}
+	k.result = &Result{Windows: k.history.all(), Process: k.readings.kept, Run: r}
+	k.result.Document = k.document()
+	k.bundle.WriteJSON(DocumentFile, &k.result.Document)
+}
