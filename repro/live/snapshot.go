@@ -10,6 +10,7 @@ type Run struct {
 	Seed     uint64  `json:"seed"`
 	Clock    string  `json:"clock"`              // "virtual" or "wall"
 	Scale    float64 `json:"scale,omitempty"`    // of the wall clock; 0: virtual
+	Model    string  `json:"model,omitempty"`    // that calls ask for
 	Tasks    int     `json:"tasks,omitempty"`    // to do in all; 0: they do not end, or their number is not known
 	UntilS   float64 `json:"until_s,omitempty"`  // when it ends on its own clock at the latest; 0: that is open
 	Version  string  `json:"version,omitempty"`  // of wedge
@@ -78,6 +79,7 @@ type Calls struct {
 	Timeouts  int     `json:"timeouts"` // attempts that a time limit has ended
 	Refused   int     `json:"refused"`  // attempts that ended with an error status
 	PerS      float64 `json:"per_s"`    // completed in a second of the run's clock, over the last few looks
+	ByStage   []Count `json:"by_stage"` // of those in flight, from "slot" to "stream"
 }
 
 // Tokens counts output tokens of attempts that have ended.
@@ -110,23 +112,23 @@ type Gauge struct {
 
 // Oldest is that of the calls in flight that began first.
 type Oldest struct {
-	ID       string  `json:"id"`
-	Agent    string  `json:"agent"`
-	Stage    string  `json:"stage"`
-	AgeS     float64 `json:"age_s"`      // since the call began
-	StageAge float64 `json:"stage_s"`    // since its stage did
-	StartedS float64 `json:"started_at"` // when the call began
+	ID     string  `json:"id"`
+	Agent  string  `json:"agent"`
+	Stage  string  `json:"stage"`
+	AgeS   float64 `json:"age_s"`   // since the call began
+	StageS float64 `json:"stage_s"` // since its stage did
 }
 
 // Stall is a stall with what is thought of it.
 type Stall struct {
 	Episode   int     `json:"episode"` // counted from 1
 	Open      bool    `json:"open"`
-	StartedS  float64 `json:"started_at"` // the last step before it
-	DetectedS float64 `json:"detected_at"`
+	StartedS  float64 `json:"started_s"` // the last step before it
+	DetectedS float64 `json:"detected_s"`
 	LastedS   float64 `json:"lasted_s"` // until it ended, or so far
 	EndedBy   string  `json:"ended_by"` // agent whose step that was
 	Outcome   string  `json:"outcome"`  // such as "wedged"; empty: there is no verdict yet
+	Layer     string  `json:"layer"`    // where the cause is
 	Cause     string  `json:"cause"`    // empty: none, or not known
 	Why       string  `json:"why"`      // in words
 }
