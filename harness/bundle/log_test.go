@@ -3,7 +3,10 @@ package bundle
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,6 +81,48 @@ func TestLogFromManyGoroutines(t *testing.T) {
 	}
 }
 
+// TestFlushBeside flushes from a goroutine beside the one that writes, as a run in virtual time does.
+func TestFlushBeside(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	lines := linesOf(r, 30_000)
+	rot := Rotation{BytesMax: 40_000, FilesMax: 5}
+	dir := filepath.Join(t.TempDir(), "b")
+	b := mustCreate(t, dir, Options{Inline: true, Rotate: rot})
+	l := b.Log(EventsLog)
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-end:
+				return
+			default:
+				b.Flush()
+				b.WriteFile("soak.json", []byte("{}"))
+			}
+		}
+	}()
+	for i, line := range lines {
+		l.Write([]byte(line))
+		if i%5_000 == 0 {
+			names, _ := Logs(os.DirFS(dir), EventsLog)
+			for _, name := range slices.Backward(names) {
+				text, err := os.ReadFile(filepath.Join(dir, name))
+				if err == nil && len(text) > 0 && text[len(text)-1] != '\n' {
+					t.Fatalf("%s ends in half a line", name)
+				}
+			}
+		}
+	}
+	close(end)
+	<-ended
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(dir, "soak.json"))
+	sameFiles(t, "flushed beside", contents(t, dir), rotated(EventsLog, lines, rot))
+}
+
 // TestSlowDisk: lines that nobody writes for too long are lost, which is an error, not a full memory.
 func TestSlowDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "b")
@@ -92,9 +137,17 @@ func TestSlowDisk(t *testing.T) {
 	}
 }
 
+// noDisk and noFile take everything and keep nothing.
+type (
+	noDisk struct{ disk }
+	noFile struct{ file }
+)
+
+func (noFile) Write(p []byte) (int, error) { return len(p), nil }
+
 // BenchmarkLogWrite leaves out the disk, which takes another 0.5 ns a byte here.
 func BenchmarkLogWrite(b *testing.B) {
-	l := &Log{b: &Bundle{o: Options{Inline: true}}, name: EventsLog}
+	l := &Log{b: &Bundle{o: Options{Inline: true}, disk: noDisk{}}, name: EventsLog, file: noFile{}}
 	line := append(bytes.Repeat([]byte("x"), 119), '\n')
 	b.ReportAllocs()
 	for b.Loop() {
