@@ -140,34 +140,18 @@ func (f *fields) scan(line []byte) *fieldError {
 		}
 	}
 	f.has, f.room = 0, f.room[:0]
-	s := scanner{rest: bytes.TrimRight(line, " \t\r\n"), room: &f.room}
-	if !s.take('{') {
-		return &fieldError{msg: fmt.Sprintf("found %s, want an object of JSON", excerpt(s.rest))}
-	}
-	for first := true; !s.take('}'); first = false {
-		if !first && !s.take(',') {
-			return &fieldError{msg: fmt.Sprintf("found %s, want a comma or the end of the object", excerpt(s.rest))}
-		}
-		name, ok := s.quoted()
-		if !ok || !s.take(':') {
-			return &fieldError{msg: fmt.Sprintf("found %s, want a field's name and a colon", excerpt(s.rest))}
-		}
+	s := scanner{rest: line, room: &f.room}
+	return s.object(func(name []byte) (ok bool, want string) {
 		k, ok := keyOf(name)
-		if !ok {
-			return &fieldError{msg: fmt.Sprintf("found field %s, want one that a journal has", excerpt(name))}
-		}
-		if f.has.has(k) {
-			return wrong(k, "found it twice, want it once")
+		switch {
+		case !ok:
+			return false, "a field that a journal has"
+		case f.has.has(k):
+			return false, "it once"
 		}
 		f.has |= 1 << k
-		if !f.value(&s, k) {
-			return wrong(k, "found %s, want %s", excerpt(s.rest), keyTable[k].kind)
-		}
-	}
-	if len(s.rest) > 0 {
-		return &fieldError{msg: fmt.Sprintf("found %s after the object, want the end of the line", excerpt(s.rest))}
-	}
-	return nil
+		return f.value(&s, k), keyTable[k].kind.String()
+	})
 }
 
 // value reads the value of a field.
@@ -204,6 +188,7 @@ func keyOf(name []byte) (key, bool) {
 const excerptBytesMax = 40
 
 func excerpt(b []byte) string {
+	b = bytes.TrimRight(b, "\r\n")
 	if len(b) == 0 {
 		return "the end"
 	}

@@ -157,8 +157,11 @@ func callText(c *Call) string {
 
 func read(t *testing.T, text []byte, skipped int, h Handler) Summary {
 	t.Helper()
-	files := fstest.MapFS{"part.jsonl": {Data: text}}
-	sum, err := ReadFiles(files, []string{"part.jsonl"}, skipped > 0, h)
+	name := "part.jsonl"
+	if skipped > 0 {
+		name = "part-000002.jsonl"
+	}
+	sum, err := ReadAll(fstest.MapFS{name: {Data: text}}, "part.jsonl", h)
 	if err != nil {
 		t.Fatalf("without the first %d lines: %v", skipped, err)
 	}
@@ -227,6 +230,32 @@ func TestRotated(t *testing.T) {
 	}
 }
 
+// TestLatest reads so many of the latest bytes, of one file and of several.
+func TestLatest(t *testing.T) {
+	text, err := os.ReadFile("testdata/wall.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := len(text) / 2
+	half += bytes.IndexByte(text[half:], '\n') + 1
+	one := fstest.MapFS{"e.jsonl": {Data: text}}
+	two := fstest.MapFS{"e-000001.jsonl": {Data: text[:half]}, "e-000002.jsonl": {Data: text[half:]}}
+	for bytesMax := 1; bytesMax < len(text)+10; bytesMax += 97 {
+		var a, b strings.Builder
+		sum, err := ReadLatest(one, "e.jsonl", int64(bytesMax), transcript(&a))
+		if err != nil {
+			t.Fatalf("%d bytes: %v", bytesMax, err)
+		}
+		if _, err := ReadLatest(two, "e.jsonl", int64(bytesMax), transcript(&b)); err != nil || a.String() != b.String() {
+			t.Fatalf("%d bytes of two files: %v\n%s\nwant\n%s", bytesMax, err, b.String(), a.String())
+		}
+		rest := text[max(0, len(text)-bytesMax):]
+		if want := bytes.Count(rest, []byte("\n")); sum.Lines != want && sum.Lines != want-1 {
+			t.Fatalf("%d bytes: %d lines, want %d or one less", bytesMax, sum.Lines, want)
+		}
+	}
+}
+
 const head = `{"t_s":0.000000000,"event":"run_start","run":"x-1","agents":1,"workers":1}` + "\n"
 
 func TestLostLines(t *testing.T) {
@@ -270,13 +299,13 @@ func TestErrors(t *testing.T) {
 		{"\n" + head, `part.jsonl:1: found the end, want an object of JSON`},
 		{task, `part.jsonl:1: event: found task_start at the start of a journal, want run_start`},
 		{head + "[1]\n", `part.jsonl:2: found "[1]", want an object of JSON`},
-		{head + "{\"t_s\":1} x\n", `part.jsonl:2: found " x" after the object, want the end of the line`},
+		{head + "{\"t_s\":1} x\n", `part.jsonl:2: found "x" after the object, want the end of the line`},
 		{head + "{\"t_s\":1\n" + task, `part.jsonl:2: found the end, want a comma or the end of the object`},
 		{head + "{\"t_s\":\"1\"}\n", `part.jsonl:2: t_s: found "\"1\"}", want a number of seconds with at most nine decimals`},
 		{head + "{\"t_s\":1.0000000001}\n", `part.jsonl:2: t_s: found "1.0000000001}", want a number of seconds with at most nine decimals`},
 		{head + "{\"event\":\"step_end\"}\n", `part.jsonl:2: t_s: found a line without it, want it in every line`},
-		{head + "{\"t_s\":1,\"t_s\":1}\n", `part.jsonl:2: t_s: found it twice, want it once`},
-		{head + "{\"t_s\":1,\"mood\":1}\n", `part.jsonl:2: found field "mood", want one that a journal has`},
+		{head + "{\"t_s\":1,\"t_s\":1}\n", `part.jsonl:2: t_s: found "1}", want it once`},
+		{head + "{\"t_s\":1,\"mood\":1}\n", `part.jsonl:2: mood: found "1}", want a field that a journal has`},
 		{head + "{\"t_s\":1,\"event\":\"lunch\"}\n", `part.jsonl:2: event: found "lunch", want one of run_start, task_start, stage, attempt_end,`},
 		{head + "{\"t_s\":1,\"event\":\"task_start\",\"agent\":\"a\"}\n", `part.jsonl:2: event: found task_start without task, want it with agent, task`},
 		{head + "{\"t_s\":1,\"event\":\"task_start\",\"agent\":\"a\",\"task\":\"t\",\"ok\":true}\n", `part.jsonl:2: event: found task_start with ok, want it with agent, task at most`},
@@ -293,7 +322,7 @@ func TestErrors(t *testing.T) {
 		{head + `{"t_s":3,"event":"agent_end","agent":"a","task":"t","ok":true}` + "\n", `part.jsonl:2: agent: found the end of "a", which has not begun, want one that has`},
 	} {
 		files := fstest.MapFS{"part.jsonl": {Data: []byte(c.text)}}
-		_, err := ReadFiles(files, []string{"part.jsonl"}, false, Handler{})
+		_, err := ReadAll(files, "part.jsonl", Handler{})
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%q: %v", c.text, err)
@@ -301,7 +330,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%q: error\n%v\nwant\n%s", c.text, err, c.want)
 		}
 	}
-	_, err := ReadFiles(fstest.MapFS{"x": {Data: bytes.Repeat([]byte("a"), 3<<20)}}, []string{"x"}, false, Handler{})
+	_, err := ReadAll(fstest.MapFS{"x": {Data: bytes.Repeat([]byte("a"), 3<<20)}}, "x", Handler{})
 	if err == nil || !strings.Contains(err.Error(), "x:1: found a line of more than") {
 		t.Errorf("a line without end: %v", err)
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -8,12 +9,50 @@ import (
 
 // scanner reads the tokens of a line.
 type scanner struct {
-	rest []byte
-	room *[]byte // for texts that are not in the line as they are
+	rest  []byte
+	room  *[]byte // for texts that are not in the line as they are
+	depth int     // of objects
+}
+
+// object reads an object up to the end of the line, or of the object around it. value reads a field's value,
+// or says what is wanted instead.
+func (s *scanner) object(value func(name []byte) (ok bool, want string)) *fieldError {
+	inner := s.depth > 0
+	s.depth++
+	defer func() { s.depth-- }()
+	if !s.take('{') {
+		return &fieldError{msg: fmt.Sprintf("found %s, want an object of JSON", excerpt(s.rest))}
+	}
+	for first := true; !s.take('}'); first = false {
+		if !first && !s.take(',') {
+			return &fieldError{msg: fmt.Sprintf("found %s, want a comma or the end of the object", excerpt(s.rest))}
+		}
+		name, ok := s.quoted()
+		if !ok || !s.take(':') {
+			return &fieldError{msg: fmt.Sprintf("found %s, want a field's name and a colon", excerpt(s.rest))}
+		}
+		if ok, want := value(name); !ok {
+			return &fieldError{plainName(name), fmt.Sprintf("found %s, want %s", excerpt(s.rest), want)}
+		}
+	}
+	if s.skip(); !inner && len(s.rest) > 0 {
+		return &fieldError{msg: fmt.Sprintf("found %s after the object, want the end of the line", excerpt(s.rest))}
+	}
+	return nil
+}
+
+// plainName returns the name of a field as a message has it.
+func plainName(name []byte) string {
+	for _, c := range name {
+		if c <= ' ' || c >= 0x7f {
+			return excerpt(name)
+		}
+	}
+	return string(name)
 }
 
 func (s *scanner) skip() {
-	for len(s.rest) > 0 && (s.rest[0] == ' ' || s.rest[0] == '\t') {
+	for len(s.rest) > 0 && (s.rest[0] == ' ' || s.rest[0] == '\t' || s.rest[0] == '\r' || s.rest[0] == '\n') {
 		s.rest = s.rest[1:]
 	}
 }
