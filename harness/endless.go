@@ -74,7 +74,7 @@ func (f *Fleet) meetDemand(ctx context.Context) {
 func (f *Fleet) admitEndless(ctx context.Context) {
 	e := f.endless
 	draw := f.w.Stream("fleet", "demand")
-	at := time.Duration(0)
+	at := time.Duration(f.w.Now())
 	for range e.most {
 		if at = e.demand.NextArrival(at, &draw); at == demand.Never {
 			return
@@ -85,7 +85,7 @@ func (f *Fleet) admitEndless(ctx context.Context) {
 		f.w.Lock()
 		e.arrived++
 		if f.o.Arrived != nil {
-			f.o.Arrived(longName("agent", e.arrived-1))
+			f.o.Arrived(longName("agent", f.o.TasksBefore+e.arrived-1))
 		}
 		hires := f.why == Running && f.working < e.workersMax
 		if hires {
@@ -103,13 +103,14 @@ func (f *Fleet) admitEndless(ctx context.Context) {
 // beginTask lets an agent work on a task, on a process that has the agent's name. Thereafter its process
 // starts that of the next one, if there is to be one, as [Fleet.hire] does.
 func (f *Fleet) beginTask(i int, first bool) {
-	name := longName("agent", i)
+	number := f.o.TasksBefore + i
+	name := longName("agent", number)
 	f.w.Spawn(f.crew, name, func(ctx context.Context) {
 		if first && f.o.Fleet.StartSpread > 0 && f.w.Sleep(ctx, f.startOf(name)) != nil {
 			return
 		}
 		start := f.w.Now()
-		failed := f.work(ctx, name, f.taskNumber(i))
+		failed := f.work(ctx, name, f.taskNumber(number))
 		if failed && !f.endless.demand.OpenLoop() && f.w.Sleep(ctx, failurePause-f.w.Now().Sub(start)) != nil {
 			return
 		}

@@ -42,6 +42,10 @@ type Options struct {
 	// goes on.
 	TasksMax int
 
+	// TasksBefore is how many tasks an earlier part of a run with a Demand has begun: agents and tasks are numbered
+	// on from there. 0: this is all of the run.
+	TasksBefore int
+
 	// Ticks are things to be done at regular instants.
 	Ticks []Tick
 

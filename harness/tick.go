@@ -21,7 +21,7 @@ type Tick struct {
 
 // tick does what is to be done at regular instants, until ctx is cancelled.
 func (f *Fleet) tick(ctx context.Context, t Tick) {
-	due := sim.Instant(0).Add(t.Every)
+	due := sim.Instant(0).Add((time.Duration(f.w.Now())/t.Every + 1) * t.Every)
 	for {
 		if f.w.Sleep(ctx, due.Sub(f.w.Now())) != nil {
 			return

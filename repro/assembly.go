@@ -223,6 +223,7 @@ func (a *assembly) fleetOptions() harness.Options {
 	}
 	if a.o.Demand != nil {
 		o.Demand, o.TasksMax, o.Fleet.Arrivals = a.o.Demand, a.o.TasksMax, harness.Arrivals{}
+		o.TasksBefore = a.o.TasksBefore
 	}
 	if a.meter != nil {
 		o.Arrived = a.meter.TaskArrived

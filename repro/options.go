@@ -9,6 +9,7 @@ import (
 	"example.com/wedge/harness/bundle"
 	"example.com/wedge/harness/demand"
 	"example.com/wedge/harness/fault"
+	"example.com/wedge/harness/sim"
 	"example.com/wedge/repro/metrics"
 )
 
@@ -57,6 +58,10 @@ type Options struct {
 	Demand *demand.Config
 	// TasksMax ends a run with a Demand when so many tasks have ended. 0: it goes on.
 	TasksMax int
+	// TasksBefore is how many tasks an earlier part of a run with a Demand has begun: numbers go on from there.
+	TasksBefore int
+	// Start is the instant from which the wall clock goes, of a run that goes on where an earlier one broke off.
+	Start sim.Instant
 	// Horizon takes the place of the scenario's. 0: it stays.
 	Horizon time.Duration
 	// Ticks are things to be done at regular instants of the run.

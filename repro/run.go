@@ -43,7 +43,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 
 	var w sim.World
 	if o.Clock == ClockWall {
-		w = sim.NewWall(sim.WallOptions{Seed: s.Seed, Scale: o.Scale})
+		w = sim.NewWall(sim.WallOptions{Seed: s.Seed, Scale: o.Scale, Start: o.Start})
 	} else {
 		w = sim.NewVirtual(sim.VirtualOptions{Seed: s.Seed, Shuffle: o.Shuffle})
 	}

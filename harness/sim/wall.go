@@ -18,6 +18,9 @@ type WallOptions struct {
 	// minute of the run. 0 means 1.
 	Scale float64
 
+	// Start is the instant from which the run's clock goes: that at which an earlier world broke off. 0: the start.
+	Start Instant
+
 	Record bool // keep the tape of choices, to be read with Tape
 	Replay Tape // take the choices from this tape; nil means from the seed
 }
@@ -49,7 +52,7 @@ type Wall struct {
 
 var _ World = (*Wall)(nil)
 
-// NewWall returns a world whose instant 0 is now. It panics if the scale is negative or not finite.
+// NewWall returns a world whose first instant, opts.Start, is now. It panics if the scale is negative or not finite.
 func NewWall(opts WallOptions) *Wall {
 	if opts.Scale == 0 {
 		opts.Scale = 1
@@ -69,7 +72,7 @@ func NewWall(opts WallOptions) *Wall {
 
 // Now implements World.
 func (x *Wall) Now() Instant {
-	return Instant(float64(time.Since(x.start)) * x.opts.Scale)
+	return x.opts.Start + Instant(float64(time.Since(x.start))*x.opts.Scale)
 }
 
 // real converts a length of the run's clock to one of the machine's, rounded up so that nothing
