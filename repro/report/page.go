@@ -3,17 +3,16 @@ package report
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed" // for the page
+	"embed"
 	"encoding/base64"
 	"html/template"
 	"io"
-	"strings"
 )
 
 // The page, its looks and its script.
 var (
-	//go:embed page/page.html
-	pageHTML string
+	//go:embed page/*.html
+	pageHTML embed.FS
 	//go:embed page/style.css
 	styleCSS string
 	//go:embed page/script.js
@@ -29,11 +28,7 @@ type page struct {
 }
 
 // write writes the page.
-func write(w io.Writer, v *view) error {
-	t, err := templates()
-	if err != nil {
-		return err
-	}
+func write(w io.Writer, t *template.Template, v *view) error {
 	// The hash is of the text between the tags, to the byte.
 	sum := sha256.Sum256([]byte(scriptJS))
 	policy := "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
@@ -44,19 +39,17 @@ func write(w io.Writer, v *view) error {
 func templates() (*template.Template, error) {
 	return template.New("page.html").Funcs(template.FuncMap{
 		"clean": clean, "words": stageWords, "thousands": thousands[int], "span": span, "share": share, "plural": plural,
-		"number": number, "lower": strings.ToLower,
-	}).Parse(pageHTML)
+		"number": number, "class": stageClass, "percent": share, "score": func(s float64) float64 { return 100 * min(1, max(0, s)) },
+	}).ParseFS(pageHTML, "page/*.html")
 }
 
-// render renders a template of the page's, by itself.
-func render(name string, data any) (template.HTML, error) {
-	t, err := templates()
-	if err != nil {
-		return "", err
-	}
-	var out bytes.Buffer
-	if err := t.ExecuteTemplate(&out, name, data); err != nil {
-		return "", err
-	}
-	return template.HTML(out.String()), nil
+// add renders a part of the page, unless there is nothing to show. A part that fails is told of.
+func (v *view) add(s *source, t *template.Template, id, title string, data any) {
+	s.guard("the part "+title, func() {
+		var out bytes.Buffer
+		if err := t.ExecuteTemplate(&out, id, data); err != nil {
+			panic(err)
+		}
+		v.Parts = append(v.Parts, part{id, title, template.HTML(out.String())})
+	})
 }

@@ -25,10 +25,14 @@ func Write(w io.Writer, dir fs.FS, o Options) error {
 	if !s.isBundle() {
 		return ErrNoBundle
 	}
-	var out bytes.Buffer
-	if err := write(&out, build(s, o)); err != nil {
+	t, err := templates()
+	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err := w.Write(out.Bytes())
+	var out bytes.Buffer
+	if err := write(&out, t, build(s, t, o)); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err = w.Write(out.Bytes())
 	return err
 }

@@ -17,14 +17,10 @@ const fileBytesMax = 64 << 20
 
 // Files of a bundle that other packages name only where they write them.
 const (
-	soakFile    = "soak.json"
-	windowsLog  = "windows.jsonl"
-	processLog  = "process.jsonl"
-	resultFile  = "result.json"
-	reportFile  = "report.html"
-	traceFile   = "trace.json"
-	policyFile  = "policy.yaml"
-	requestsLog = "requests.jsonl"
+	soakFile   = "soak.json"
+	windowsLog = "windows.jsonl"
+	processLog = "process.jsonl"
+	reportFile = "report.html"
 )
 
 // trouble is a file that could not be read, and why.

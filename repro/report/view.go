@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"html/template"
+	"slices"
 	"strings"
 
 	"example.com/wedge/harness/bundle"
@@ -52,7 +53,7 @@ type badge struct{ Text, Mood string }
 type tile struct{ Value, What, Mood string }
 
 // build reads the bundle and makes the view of it.
-func build(s *source, o Options) *view {
+func build(s *source, t *template.Template, o Options) *view {
 	v := &view{Dir: clean(o.Name)}
 	v.HasRun = s.json(bundle.RunFile, &v.Run)
 	var doc repro.Document
@@ -65,7 +66,76 @@ func build(s *source, o Options) *view {
 	v.Expected = v.expectation()
 	v.Tiles = v.tiles()
 	v.Missing = v.missing(s)
+	v.parts(s, t)
+	for _, bad := range s.troubles {
+		v.Missing = append(v.Missing, trouble{clean(bad.File), clean(bad.Msg)})
+	}
 	return v
+}
+
+// parts adds the sections of the page in their order.
+func (v *view) parts(s *source, t *template.Template) {
+	captures := v.captures(s)
+	j := readJournal(s)
+	if len(captures) > 0 {
+		v.add(s, t, "where", "Where the calls are", captures)
+	}
+	var end float64
+	if j != nil {
+		end = j.end.Seconds()
+	}
+	if lanes := j.view(); lanes != nil {
+		lanes.Stalls = v.stallRows(j)
+		v.add(s, t, "lanes", "What each agent did", lanes)
+	}
+	if gauges := readGauges(s).view(j.bands(), end); gauges != nil {
+		v.add(s, t, "gauges", "The servers' gauges, with the load", gauges)
+	}
+	if slots := v.slots(j); slots != nil {
+		v.add(s, t, "slots", "Slots", slots)
+	}
+	if drawn := slices.DeleteFunc(slices.Clone(captures), func(c *capture) bool { return c.Graph == "" }); len(drawn) > 0 {
+		v.add(s, t, "graph", "Who waits for whom", drawn)
+	}
+	if v.Verdict != nil && len(v.Verdict.Hypotheses) > 0 {
+		v.add(s, t, "hypotheses", "Explanations", v.hypotheses())
+	}
+	if dump := v.dump(s, captures); dump != nil {
+		v.add(s, t, "goroutines", "Goroutines", dump)
+	}
+	if settings := v.settings(); settings != nil {
+		v.add(s, t, "settings", "Configuration", settings)
+	}
+	v.add(s, t, "files", "Files", listing(s))
+}
+
+// dump is the goroutines of the stall that the verdict is about, or else of the first one that has any.
+func (v *view) dump(s *source, captures []*capture) *goroutinesView {
+	for _, main := range []bool{true, false} {
+		for _, c := range captures {
+			if c.Main != main {
+				continue
+			}
+			if d := goroutines(s, c); d != nil {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// hypothesesView is the explanations, those that were refuted apart.
+type hypothesesView struct{ Open, Refuted []diagnose.Hypothesis }
+
+func (v *view) hypotheses() (h hypothesesView) {
+	for _, one := range v.Verdict.Hypotheses {
+		if one.Status == diagnose.Refuted {
+			h.Refuted = append(h.Refuted, one)
+		} else {
+			h.Open = append(h.Open, one)
+		}
+	}
+	return h
 }
 
 func (v *view) scenario() string {
