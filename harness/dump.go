@@ -3,6 +3,7 @@ package harness
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"example.com/wedge/harness/goroutine"
 	"example.com/wedge/harness/goroutine/waits"
@@ -16,6 +17,7 @@ import (
 type dumper struct {
 	w        sim.World
 	capturer goroutine.Capturer
+	of       func(*goroutine.Goroutine) bool // nil: all count
 }
 
 // dump is what a capture knows from the goroutines.
@@ -49,6 +51,9 @@ func (d *dumper) take(before *stacks, withProfiles bool) (*dump, error) {
 	all, err := goroutine.Parse(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("harness: goroutine dump: %w", err)
+	}
+	if d.of != nil {
+		all.Goroutines = slices.DeleteFunc(all.Goroutines, func(g goroutine.Goroutine) bool { return !d.of(&g) })
 	}
 	now.all = all
 	if !d.w.Virtual() {

@@ -47,7 +47,9 @@ func (e *endlessRun) run(t testing.TB, w sim.World) *Report {
 	if o.Watchdog.StallAfter == 0 {
 		o.Watchdog = watchedBy(time.Hour)
 	}
-	o.Run = func(ctx context.Context, name string, task agents.Task) error { return e.play(ctx, w, l, name, task.ID) }
+	o.Run = func(ctx context.Context, name string, task agents.Task) error {
+		return e.play(ctx, w, l, name, task.ID)
+	}
 	f, err := New(w, l, o)
 	if err != nil {
 		t.Fatal(err)

@@ -71,7 +71,7 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 		begun:     sim.NewLatch(w, ""),
 		sampler:   newSampler(w, l, o.Servers, &o.Watchdog),
 		capturing: sim.NewSemaphore(w, "", 1),
-		dumper:    dumper{w: w},
+		dumper:    dumper{w: w, of: o.DumpOf},
 	}
 	if o.Demand != nil {
 		f.endless = newEndless(&o)

@@ -9,6 +9,7 @@ import (
 	"example.com/wedge/agents"
 	"example.com/wedge/harness/bundle"
 	"example.com/wedge/harness/demand"
+	"example.com/wedge/harness/goroutine"
 	"example.com/wedge/harness/sim"
 	"example.com/wedge/harness/waitgraph"
 	"example.com/wedge/pacer"
@@ -92,6 +93,9 @@ type Options struct {
 	// leave it out where runs go on beside each other. Labels show once goroutine.EnableLabels has been
 	// called.
 	Dumps bool
+	// DumpOf says whose goroutines count in a dump, in a process where others are at work too. nil: all do. The
+	// dump as text has all of them in any case.
+	DumpOf func(*goroutine.Goroutine) bool
 
 	// Setup is what diagnosis is told about the configuration. The fleet's own part of it is filled in.
 	Setup Setup

@@ -154,18 +154,6 @@ func (a *assembly) buildServers(ctx context.Context) error {
 	return nil
 }
 
-// outputs returns how much the simulated model writes. Of a trace that is gone through again and again,
-// each task writes what it wrote the first time.
-func (a *assembly) outputs() func(user string, call, promptTokens int) (tokens, reasoningTokens int) {
-	outputs := agents.Outputs(a.w, &a.s.Workflow, a.tasks)
-	if a.o.Demand == nil || a.tasks == nil {
-		return outputs
-	}
-	return func(user string, call, promptTokens int) (int, int) {
-		return outputs(harness.FirstID(user), call, promptTokens)
-	}
-}
-
 // inMemory reads the gauges of servers in the same process.
 type inMemory struct {
 	stack *serving.Stack
@@ -221,10 +209,7 @@ func (a *assembly) fleetOptions() harness.Options {
 	if a.o.Horizon > 0 {
 		o.Horizon = a.o.Horizon
 	}
-	if a.o.Demand != nil {
-		o.Demand, o.TasksMax, o.Fleet.Arrivals = a.o.Demand, a.o.TasksMax, harness.Arrivals{}
-		o.TasksBefore = a.o.TasksBefore
-	}
+	a.meet(&o)
 	if a.meter != nil {
 		o.Arrived = a.meter.TaskArrived
 	}

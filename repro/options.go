@@ -54,7 +54,8 @@ type Options struct {
 	NoVerdict bool
 
 	// Demand has the fleet work on tasks without end, as [harness.Options] has it: Scenario.Fleet says how many agents
-	// a closed loop has where the demand does not. The scenario's arrivals are left out. nil: the scenario's tasks.
+	// a closed loop has where the demand does not. The zero value of one is, where the scenario's tasks arrive at a
+	// rate, an open loop of that rate; otherwise the scenario's arrivals are left out. nil: the scenario's tasks.
 	Demand *demand.Config
 	// TasksMax ends a run with a Demand when so many tasks have ended. 0: it goes on.
 	TasksMax int

@@ -25,6 +25,9 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
+	if o.Demand != nil {
+		o.Demand = new(s.demandOf(*o.Demand))
+	}
 	arrivals, tasks, err := s.loadFor(&o)
 	if err != nil {
 		return nil, err
@@ -58,22 +61,6 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 	}
 	r.WriteErr = b.Close() // its first failure, whenever that was
 	return r, nil
-}
-
-// loadFor is load for a run: with a demand nothing arrives but what that asks for, and a trace's tasks are all
-// there to be gone through.
-func (s *Scenario) loadFor(o *Options) ([]harness.Arrival, []agents.Task, error) {
-	if o.Demand == nil {
-		return s.load()
-	}
-	if s.Workflow.Trace == "" {
-		return nil, nil, nil
-	}
-	trace, err := workload.ReadFile(s.Workflow.Trace)
-	if err != nil {
-		return nil, nil, &InputError{Source: "workflow.trace", Msg: err.Error()}
-	}
-	return nil, agents.TraceTasks(trace), nil
 }
 
 // load returns the tasks that arrive in the course of the run, and all tasks if they are a trace's, else

@@ -16,7 +16,7 @@ import (
 // listen puts the simulated servers behind a socket on loopback, and makes the way there.
 func (a *assembly) listen(w *sim.Wall) error {
 	front, err := api.New(w, a.stack, api.Config{
-		ConnectionsMax: connectionsFor(a.s, a.s.Fleet.Agents+len(a.arrivals)),
+		ConnectionsMax: connectionsFor(a.s, a.agentsAtOnce()),
 		// A client that leaves in the middle of an answer is part of the run, not news.
 		ErrorLog: log.New(io.Discard, "", 0),
 	})
@@ -38,8 +38,11 @@ func (a *assembly) listen(w *sim.Wall) error {
 }
 
 // connectionsFor returns how many connections a fleet may need: one for each call at most, and some
-// for the gauges.
+// for the gauges. 0: that is not known, nor how many tasks there are at once.
 func connectionsFor(s *Scenario, tasks int) int {
+	if tasks == 0 {
+		return 0
+	}
 	return tasks*(1+s.Workflow.SubAgents.PerRound) + 64
 }
 

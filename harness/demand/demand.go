@@ -110,6 +110,18 @@ func (c *Config) Level(t time.Duration) float64 {
 	return level * c.Daily.share(t)
 }
 
+// Peak returns a level that is never exceeded.
+func (c *Config) Peak() float64 {
+	peak := c.base()
+	for i := range c.Stages {
+		peak = max(peak, c.Stages[i].To)
+	}
+	for i := range c.Spikes {
+		peak *= max(c.Spikes[i].Times, 1)
+	}
+	return peak
+}
+
 // stagesAt returns the level of the stages alone.
 func (c *Config) stagesAt(t time.Duration) float64 {
 	level := c.base()

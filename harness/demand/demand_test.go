@@ -216,7 +216,7 @@ func FuzzDemand(f *testing.F) {
 			return
 		}
 		when := time.Duration(now)
-		if v := c.Level(when); !within(v, 0, c.levelMax()) {
+		if v := c.Level(when); !within(v, 0, c.Peak()) || c.Peak() > c.levelMax() {
 			t.Errorf("%+v: level at %v is %v", c, when, v)
 		}
 		if next := c.NextChange(when); next <= when {
