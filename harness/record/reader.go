@@ -142,18 +142,18 @@ func (r *Reader) taskStarted(at sim.Instant) {
 	if before := r.tasks[f.text(keyAgent)]; before != nil {
 		r.endTask(before, at, true)
 	}
-	t := r.begin(f.text(keyAgent), f.text(keyTask), at)
+	r.begin(f.text(keyAgent), f.text(keyTask), at, false)
+}
+
+// begin notes a task that is under way from now on.
+func (r *Reader) begin(agent, task string, from sim.Instant, cut bool) *openTask {
+	r.serial++
+	t := &openTask{Task: Task{Agent: agent, Task: task, From: from, Cut: cut}, serial: r.serial}
+	r.tasks[agent] = t
 	if r.h.Began != nil {
 		began := t.Task
 		r.h.Began(&began)
 	}
-}
-
-// begin notes a task that is under way from now on.
-func (r *Reader) begin(agent, task string, from sim.Instant) *openTask {
-	r.serial++
-	t := &openTask{Task: Task{Agent: agent, Task: task, From: from}, serial: r.serial}
-	r.tasks[agent] = t
 	return t
 }
 
@@ -161,8 +161,7 @@ func (r *Reader) begin(agent, task string, from sim.Instant) *openTask {
 func (r *Reader) seen(agent, task string, from sim.Instant) {
 	t := r.tasks[agent]
 	if t == nil {
-		t = r.begin(agent, task, from)
-		t.Cut = r.loose
+		t = r.begin(agent, task, from, r.loose)
 	}
 	if t.Task.Task == "" {
 		t.Task.Task = task
@@ -177,8 +176,7 @@ func (r *Reader) agentEnded(at sim.Instant) *fieldError {
 		if !r.loose && !f.has.has(keyParent) {
 			return wrong(keyAgent, "found the end of %s, which has not begun, want one that has", excerpt(f.texts[keyAgent]))
 		}
-		t = r.begin(agent, "", at)
-		t.Cut = r.loose
+		t = r.begin(agent, f.text(keyTask), at, r.loose)
 	}
 	t.Task.Task = f.text(keyTask)
 	t.OK, t.Parent, t.Limit, t.Err = f.flag(keyOK), f.text(keyParent), f.text(keyLimit), f.text(keyErr)

@@ -29,8 +29,8 @@ type End struct {
 type Task struct {
 	Agent  string
 	Task   string
-	Parent string // the agent that it works for; empty for one of the fleet's own, and while Open
-	From   sim.Instant
+	Parent string      // the agent that it works for; empty for one of the fleet's own, and while Open
+	From   sim.Instant // of a sub-agent, that of its first call or tool: nothing says when it began
 	To     sim.Instant
 	OK     bool
 	Limit  string // of the policy or the workflow, that ended it; empty otherwise
@@ -121,7 +121,7 @@ type Stall struct {
 // function is not called. What is passed belongs to the function called.
 type Handler struct {
 	Start    func(*Start)
-	Began    func(*Task)      // a task has started: Agent, Task and From, which is the instant
+	Began    func(*Task)      // a task has started, or the first is heard of it: Agent, Task (if known), From and Cut
 	Stage    func(StageEvent) // a call is in another stage; call it by need: it comes for each line
 	Task     func(*Task)
 	Call     func(*Call)
