@@ -8,6 +8,7 @@ import (
 
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/bundle"
+	"example.com/wedge/harness/goroutine"
 	"example.com/wedge/harness/sim"
 )
 
@@ -41,6 +42,9 @@ type Options struct {
 	// OnStall is told of each capture of a stall, and once more when the stall has ended. It is called
 	// on the watchdog's goroutine, which captures nothing meanwhile.
 	OnStall func(Stall)
+
+	// DumpOf says whose goroutines count, in a process where others than the program's own are at work. nil: all.
+	DumpOf func(*goroutine.Goroutine) bool
 
 	// Servers is where gauges are read, such as repro/probe's NewGauges(URL): without them the verdict
 	// often cannot tell slow servers from dead streams. nil: nowhere.

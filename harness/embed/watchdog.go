@@ -87,7 +87,7 @@ func (d *Watchdog) options() harness.Options {
 	o := harness.Options{
 		Name: d.o.Name, Guests: true, Watchdog: d.o.Watchdog, Calls: d.inFlight,
 		Servers: d.o.Servers, Bundle: d.bundle, Dumps: true, Setup: d.o.Setup,
-		Router: d.o.Router,
+		DumpOf: d.o.DumpOf, Router: d.o.Router,
 	}
 	if d.o.Judge != nil || d.o.OnStall != nil {
 		o.Judge = d.judge
