@@ -84,7 +84,7 @@ type Options struct {
 	Shuffle bool
 
 	// Watch is called when the run begins, with a function that tells how it goes. That may be called at
-	// any time, from any goroutine, until Run returns; a few times a second is often enough. In virtual time it
+	// any time, from any goroutine, also after Run has returned; a few times a second is often enough. In virtual time it
 	// tells how things were when the gauges were last read.
 	Watch func(progress func() harness.Progress)
 }

@@ -15,6 +15,24 @@ type Tap struct {
 	Agents agents.Observer
 }
 
+// And returns a tap that tells other what it has told t.
+func (t Tap) And(other Tap) Tap {
+	goesOn := func() bool { return false }
+	switch {
+	case t.Calls == nil:
+		t.Calls = other.Calls
+	case other.Calls != nil:
+		t.Calls = &bothCalls{t.Calls, other.Calls, goesOn}
+	}
+	switch {
+	case t.Agents == nil:
+		t.Agents = other.Agents
+	case other.Agents != nil:
+		t.Agents = &bothAgents{t.Agents, other.Agents, goesOn}
+	}
+	return t
+}
+
 // Inside is what a run lets others see of itself.
 type Inside struct {
 	World sim.World
