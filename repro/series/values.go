@@ -13,7 +13,7 @@ func NewValues(windows []Window, process []Process) (*Values, error) {
 
 // Value returns an aggregate of a metric over all windows, in a unit of threshold's. missing says why there is none;
 // empty: there is one.
-func (v *Values) Value(agg, metric, unit string) (value float64, missing string) {
+func (v *Values) Value(trend, agg, metric, unit string) (value float64, missing string) {
 	return 0, "not measured yet"
 }
 
