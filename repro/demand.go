@@ -32,7 +32,6 @@ func (a *assembly) meet(o *harness.Options) {
 	if a.o.Demand != nil {
 		o.Demand, o.TasksMax, o.Fleet.Arrivals = a.o.Demand, a.o.TasksMax, harness.Arrivals{}
 		o.TasksBefore = a.o.TasksBefore
-		o.TasksBefore = a.o.TasksBefore
 	}
 }
 
