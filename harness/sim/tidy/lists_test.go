@@ -21,7 +21,7 @@ var places = []place{
 	{dir: "repro/report", real: "reads bundles and draws pages", not: []string{"repro/compare"}},
 	{dir: "repro/soak", real: "reads its own memory; keeps files of a long run", not: []string{"repro/compare"}},
 	{dir: "repro/telemetry", real: "sends spans over HTTP", only: []string{"repro/series", "harness/record", "harness", "harness/sim", "pacer"}},
-	{dir: "repro/trace", real: "reads journals and writes files", only: []string{"harness/record", "harness/bundle", "harness", "harness/sim", "pacer"}},
+	{dir: "repro/trace", real: "reads journals and writes files", only: []string{"harness/record", "harness/bundle", "harness/requestlog", "harness", "harness/sim", "pacer"}},
 	{dir: "repro/compare", real: "runs many on all cores; reads and writes files"},
 	{dir: "repro/compare/report", real: "draws pages", only: []string{"repro/compare/stats"}},
 	{dir: "repro/compare/stats", only: []string{}},

@@ -1,0 +1,287 @@
+package trace
+
+import (
+	"strconv"
+	"time"
+
+	"example.com/wedge/harness/record"
+	"example.com/wedge/harness/sim"
+	"example.com/wedge/pacer"
+)
+
+// fleet draws what the journal says.
+type fleet struct {
+	*out
+	router *router
+	tracks map[string]int // by agent, counted from 1 in the order in which they begin
+	stages stageCounter
+}
+
+func (f *fleet) handler() record.Handler {
+	return record.Handler{
+		Start: f.start,
+		Began: f.began, Task: f.task, Stage: f.stage, Call: f.call, Tool: f.tool,
+		Detected: f.detected, Stall: f.stall,
+		End: func(e *record.End) { f.instant(track{pid: pidRun}, e.At, "end: "+e.Why, 'p') },
+	}
+}
+
+func (f *fleet) start(s *record.Start) {
+	f.router.upTo(s.At)
+	f.instant(track{pid: pidRun}, s.At, "start", 'p')
+}
+
+// instant writes a flag, across its track ('t'), its process ('p') or everything ('g').
+func (f *fleet) instant(t track, at sim.Instant, name string, scope byte) {
+	f.event('i', t, at, name)
+	f.field("s", string(rune(scope)))
+	f.end()
+}
+
+// trackOf returns an agent's track.
+func (f *fleet) trackOf(agent string) track {
+	tid, ok := f.tracks[agent]
+	if !ok {
+		tid = len(f.tracks) + 1
+		f.tracks[agent] = tid
+		f.name("thread", track{pidAgents, tid}, agent, tid)
+	}
+	return track{pidAgents, tid}
+}
+
+// began opens a task. Its end is an event of its own, for much is to be written in between.
+func (f *fleet) began(t *record.Task) {
+	name := t.Task
+	if name == "" {
+		name = "task"
+	}
+	f.event('B', f.trackOf(t.Agent), t.From, name)
+	f.flag("start_not_known", t.Cut)
+	f.end()
+}
+
+func (f *fleet) task(t *record.Task) {
+	f.event('E', f.trackOf(t.Agent), t.To, "")
+	f.key("ok")
+	f.line = strconv.AppendBool(f.line, t.OK)
+	f.text("parent", t.Parent)
+	f.text("limit", t.Limit)
+	f.text("error", t.Err)
+	f.flag("open", t.Open)
+	f.end()
+}
+
+func (f *fleet) tool(t *record.Tool) {
+	f.slice(f.trackOf(t.Agent), t.From, t.To, t.Name)
+	f.text("error", t.Err)
+	f.flag("longer_than_usual", !t.InRange)
+	f.end()
+}
+
+// slice begins a complete event.
+func (f *fleet) slice(t track, from, to sim.Instant, name string) {
+	f.event('X', t, from, name)
+	f.length(from, to)
+}
+
+// call draws a call with its attempts and stages within it. Outer slices come first, so that a viewer nests
+// those that begin at one instant as they are meant.
+func (f *fleet) call(c *record.Call) {
+	f.stages.left(f.out, c)
+	t := f.trackOf(c.Agent)
+	f.slice(t, c.From, c.To, "call")
+	f.text("id", c.ID)
+	f.num("round", c.Round)
+	f.num("step", c.Step)
+	f.num("tokens", c.Tokens)
+	if len(c.Attempts) != 1 {
+		f.num("attempts", len(c.Attempts))
+	}
+	f.text("error", c.Err)
+	f.flag("open", c.Open)
+	f.flag("start_not_known", c.Cut)
+	f.end()
+	for i := range c.Attempts {
+		f.attempt(t, c, &c.Attempts[i], beside(c))
+	}
+	for _, s := range c.Spans {
+		if from, to := extent(c, s); micros(from) < micros(to) {
+			f.slice(t, from, to, s.Stage.String())
+			f.end()
+		}
+	}
+}
+
+// beside says whether attempts of a call overlap.
+func beside(c *record.Call) bool {
+	for i := range c.Attempts {
+		if c.Attempts[i].Hedge || c.Attempts[i].Beside {
+			return true
+		}
+	}
+	return false
+}
+
+// attempt draws an attempt: as a slice of the agent's track, or apart from it if others overlap, or as a
+// flag if it was never sent.
+func (f *fleet) attempt(t track, c *record.Call, a *record.Attempt, apart bool) {
+	name := "attempt " + strconv.Itoa(a.N)
+	switch {
+	case a.Outcome == pacer.AttemptRejected || a.Outcome == pacer.AttemptShed:
+		f.event('i', t, a.To, a.Outcome)
+		f.field("s", "t")
+		f.attemptArgs(a)
+	case apart:
+		id := c.ID + "/" + strconv.Itoa(a.N)
+		f.asynchronous('b', t, a.From, "attempt", id, c.Agent+" "+name)
+		f.attemptArgs(a)
+		f.asynchronous('e', t, a.To, "attempt", id, c.Agent+" "+name)
+		f.end()
+	default:
+		f.slice(t, a.From, a.To, name)
+		f.attemptArgs(a)
+	}
+}
+
+// asynchronous begins an event of those that may overlap others. id pairs the two ends.
+func (f *fleet) asynchronous(phase byte, t track, at sim.Instant, category, id, name string) {
+	f.event(phase, t, at, name)
+	f.field("cat", category)
+	f.line = appendQuoted(append(f.line, `,"id":`...), id)
+}
+
+// attemptArgs adds what is known of an attempt, and ends its event.
+func (f *fleet) attemptArgs(a *record.Attempt) {
+	f.text("id", a.ID)
+	f.text("outcome", a.Outcome)
+	f.text("limit", a.Limit)
+	f.num("status", a.Status)
+	f.num("tokens", a.Tokens)
+	f.num("kept_tokens", a.Kept)
+	if a.Again {
+		f.seconds("again_after_s", sim.Instant(a.Delay))
+	}
+	f.text("stop", a.Stop)
+	f.flag("hedge", a.Hedge)
+	f.text("error", a.Err)
+	f.flag("open", a.Open)
+	f.end()
+}
+
+// extent returns a stage's part of the call's track: within its attempt, or between two. On the wall
+// the lines of a stage and of an attempt are some microseconds apart.
+func extent(c *record.Call, s record.StageSpan) (from, to sim.Instant) {
+	from, to = c.From, c.To
+	if beside(c) {
+		return clamp(s.From, from, to), clamp(s.To, from, to)
+	}
+	within := inAttempt(s.Stage)
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
+		switch {
+		case within && a.N == s.Attempt && a.Outcome != pacer.AttemptRejected && a.Outcome != pacer.AttemptShed:
+			return clamp(s.From, a.From, a.To), clamp(s.To, a.From, a.To)
+		case !within && a.To <= s.To && a.N <= s.Attempt:
+			from = max(from, a.To)
+		case !within && a.From >= s.From:
+			to = min(to, a.From)
+		}
+	}
+	return clamp(s.From, from, max(from, to)), clamp(s.To, from, max(from, to))
+}
+
+func inAttempt(s pacer.Stage) bool { return s >= pacer.StageConnect && s <= pacer.StageStream }
+
+// stage hears of each change: the router's requests are matched with what was sent, and stages counted.
+func (f *fleet) stage(e record.StageEvent) {
+	f.stages.entered(f.out, e)
+	if e.Stage == pacer.StageHeaders {
+		f.router.sent(e, f.trackOf(e.Agent))
+	}
+	f.router.upTo(e.At)
+}
+
+func (f *fleet) detected(s *record.Stall) {
+	f.event('i', track{pid: pidRun}, s.From, "stall "+strconv.Itoa(s.Episode))
+	f.field("s", "g")
+	f.num("calls", s.Calls)
+	f.num("sent", s.Sent)
+	f.end()
+}
+
+func (f *fleet) stall(s *record.Stall) {
+	id, name := "stall-"+strconv.Itoa(s.Episode), "stall "+strconv.Itoa(s.Episode)
+	f.asynchronous('b', track{pid: pidRun}, s.Since, "stall", id, name)
+	f.seconds("detected_s", s.From)
+	f.num("captures", s.Captures)
+	f.num("calls", s.Calls)
+	f.num("sent", s.Sent)
+	f.flag("open", s.Open)
+	f.end()
+	f.asynchronous('e', track{pid: pidRun}, s.To, "stall", id, name)
+	f.end()
+}
+
+// stageCounter counts the calls in each stage. It writes how many there were at most once a second, and
+// then as they stood since the latest change.
+type stageCounter struct {
+	in      [pacer.StageCount]int
+	used    [pacer.StageCount]bool // has been entered
+	at      map[string]pacer.Stage // of calls under way
+	changed sim.Instant
+	written sim.Instant
+	dirty   bool
+}
+
+const stageCounterEvery = time.Second
+
+func (s *stageCounter) entered(o *out, e record.StageEvent) {
+	if s.at == nil {
+		s.at = map[string]pacer.Stage{}
+	}
+	s.tick(o, e.At)
+	if before, ok := s.at[e.Call]; ok {
+		s.in[before]--
+	}
+	s.at[e.Call] = e.Stage
+	s.in[e.Stage]++
+	s.used[e.Stage] = true
+	s.dirty = true
+}
+
+// left takes out a call that has ended.
+func (s *stageCounter) left(o *out, c *record.Call) {
+	before, ok := s.at[c.ID]
+	if !ok {
+		return
+	}
+	s.tick(o, c.To)
+	delete(s.at, c.ID)
+	s.in[before]--
+	s.dirty = true
+}
+
+// tick is called before a change.
+func (s *stageCounter) tick(o *out, now sim.Instant) {
+	if s.dirty && now > s.changed && s.changed >= s.written+sim.Instant(stageCounterEvery) {
+		s.write(o)
+	}
+	s.changed = now
+}
+
+func (s *stageCounter) finish(o *out) {
+	if s.dirty {
+		s.write(o)
+	}
+}
+
+func (s *stageCounter) write(o *out) {
+	s.dirty, s.written = false, s.changed
+	o.event('C', track{pid: pidRun}, s.changed, "calls by stage")
+	for i, used := range s.used {
+		if used {
+			o.count(pacer.Stage(i).String(), s.in[i])
+		}
+	}
+	o.end()
+}
