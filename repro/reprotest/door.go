@@ -110,12 +110,17 @@ func (k *Kit) rest() {
 	k.quiet.Reset(after)
 }
 
-// refusedMax is how many requests may come when all is over before their goroutines are ended: in a bubble a
-// harness that tries for ever would go on for ever.
-const refusedMax = 1000
+// Of requests that come when all is over: each takes a moment, so that who gives up soon is not overtaken by who
+// does not, and after so many the goroutines that send them are ended. In a bubble a harness that tries for ever
+// would go on for ever.
+const (
+	refusedMax   = 1000
+	refusedAfter = time.Millisecond
+)
 
 // refuse is about a request that comes when all is over.
 func (k *Kit) refuse() {
+	time.Sleep(refusedAfter)
 	k.mu.Lock()
 	k.refused++
 	enough := k.refused > refusedMax

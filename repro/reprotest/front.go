@@ -29,6 +29,7 @@ type front struct {
 	visits  map[string]*visit // by the id of the request
 	failed  int               // requests as the harness has them, since the latest one that was answered in full
 	failing sim.Instant       // when the first of these failed
+	token   sim.Instant       // the latest one of any answer
 }
 
 // visit is a request.
@@ -78,7 +79,7 @@ func (f *front) Wrote(v *api.Visit, at sim.Instant, tokens, _ int) {
 		o.wrote = at
 		if tokens > 0 {
 			o.tokens += tokens
-			o.token = at
+			o.token, f.token = at, at
 		}
 	})
 }
@@ -137,6 +138,13 @@ func (f *front) inVain() (failed int, since time.Duration) {
 		return 0, 0
 	}
 	return f.failed, f.w.Now().Sub(f.failing)
+}
+
+// sinceToken returns for how long no token has gone out, or since the start.
+func (f *front) sinceToken() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.w.Now().Sub(f.token)
 }
 
 // place is where a request is by what the servers know of it, in a few words for a table.

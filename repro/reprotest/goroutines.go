@@ -26,8 +26,13 @@ func ownBubble() int64 {
 // Bounds of what is shown of the goroutines.
 const (
 	groupsShown = 12
-	framesShown = 6
+	framesShown = 8
 )
+
+// among says whether a goroutine is one of the test's bubble; that which made it, and waits for its end, is not.
+func (k *Kit) among(g *goroutine.Goroutine) bool {
+	return g.Bubble == k.bubble && g.State != "synctest.Run"
+}
 
 // goroutines writes where the test's own goroutines are, those at the same place together. Those that only
 // carry requests, on either side, are counted.
@@ -41,7 +46,7 @@ func (k *Kit) goroutines(b *strings.Builder) {
 	}
 	others, from := 0, newOrigins()
 	d.Goroutines = slices.DeleteFunc(d.Goroutines, func(g goroutine.Goroutine) bool {
-		if g.Bubble != k.bubble || g.State == "synctest.Run" { // who made the bubble
+		if !k.among(&g) {
 			return true
 		}
 		if !slices.ContainsFunc(g.Frames, from.own) {
@@ -51,7 +56,7 @@ func (k *Kit) goroutines(b *strings.Builder) {
 		return false
 	})
 	groups := goroutine.Group(d)
-	fmt.Fprintf(b, "goroutines of the test: %d at %d places, and %d that carry requests\n", d.N(), len(groups), others)
+	fmt.Fprintf(b, "goroutines of the test (and %d that carry requests), those at the same place together:\n", others)
 	for i := range groups {
 		if i == groupsShown {
 			fmt.Fprintf(b, "  and %d places more\n", len(groups)-i)
@@ -62,7 +67,7 @@ func (k *Kit) goroutines(b *strings.Builder) {
 }
 
 func (o origins) group(b *strings.Builder, g *goroutine.StackGroup) {
-	fmt.Fprintf(b, "  %d %s:\n", g.Count(), g.State)
+	fmt.Fprintf(b, "  %d %s:\n", g.Count(), waitsFor(g))
 	shown := 0
 	for _, f := range g.Frames {
 		if !o.own(f) {
@@ -75,6 +80,22 @@ func (o origins) group(b *strings.Builder, g *goroutine.StackGroup) {
 		shown++
 		fmt.Fprintf(b, "      %s %s:%d\n", f.Func, filepath.Base(f.File), f.Line)
 	}
+}
+
+// waitsFor says what goroutines wait for: in words for those that wait for the servers, whose state is how the
+// standard library waits.
+func waitsFor(g *goroutine.StackGroup) string {
+	for _, known := range []struct{ frame, words string }{
+		{"reprotest.(*half).read", "reads an answer"},
+		{"reprotest.(*half).write", "sends a request"},
+		{"net/http.(*persistConn).roundTrip", "waits for the headers of an answer"},
+		{"net/http.(*Transport).getConn", "waits for a connection"},
+	} {
+		if slices.ContainsFunc(g.Frames, func(f goroutine.Frame) bool { return strings.HasSuffix(f.Func, known.frame) }) {
+			return fmt.Sprintf("%s (%s)", known.words, g.State)
+		}
+	}
+	return g.State
 }
 
 // origins tells whose code a frame is.

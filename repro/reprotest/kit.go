@@ -91,7 +91,7 @@ func (k *Kit) start() error {
 		Name: s.Name, World: k.w, Router: router, Servers: served, Watchdog: k.patience(),
 		Setup:   harness.Setup{SimulatedModel: true, Servers: "simulated, for a test"},
 		Judge:   func(now, before *harness.Evidence) any { return diagnose.Diagnose(now, before) },
-		OnStall: k.look,
+		OnStall: k.look, DumpOf: k.among,
 	})
 	if err != nil {
 		return errors.Join(err, served.Close())

@@ -104,8 +104,8 @@ func KeepTimes() Option {
 
 // StallAfter is how long, on the servers' clock, no request may be answered in full while some are under way,
 // or while they fail and are sent again. 0: ten minutes, the longest time without a token that well-known
-// servers and clients allow. A harness whose own limits are longer needs more. Who waits for servers that are
-// only slow is left alone for eight times that.
+// servers and clients allow. A harness whose own limits are longer needs more. While tokens come, or the diagnosis
+// has it that what is awaited will come, that is only slow, and goes on for eight times as long.
 func StallAfter(d time.Duration) Option {
 	return Option{func(o *options) error {
 		if d < 0 || d > 1000*time.Hour {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -65,6 +66,24 @@ func (t *tapped) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(t.said, "\n") + "\n"
+}
+
+// fatal takes note of what a test says last.
+type fatal struct {
+	testing.TB
+	said string
+}
+
+func (t *fatal) Fatalf(format string, args ...any) {
+	t.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// start starts a kit that is to be refused.
+func (t *fatal) start(given ...reprotest.Option) {
+	var over sync.WaitGroup
+	over.Go(func() { reprotest.Start(t, given...) })
+	over.Wait()
 }
 
 // fails runs a harness that is to fail the test, and returns what was said.

@@ -9,25 +9,24 @@ import (
 	"example.com/wedge/repro"
 )
 
-// Scenarios returns the names of the scenarios of the catalogue in which something fails at the servers or on the
-// way to them, so that any harness may meet it. Those that only say what wedge's own agents do wrong, or
-// that take a fleet of their size, are left out.
+// Scenarios returns the names of the scenarios of the catalogue in which something goes wrong at the servers or on
+// the way to them, and nothing else does, so that any harness may meet it. Some need more load than a small test
+// has, or are there to show what limits that are too tight do: who survives all of them need not have
+// noticed each.
 func Scenarios() []string {
 	var names []string
 	for _, name := range repro.Names() {
-		if s, err := repro.Lookup(name); err == nil && slices.ContainsFunc(s.Faults, atServers) {
+		if s, err := repro.Lookup(name); err == nil && slices.ContainsFunc(s.Faults, atServers) && !slices.ContainsFunc(s.Faults, elsewhere) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func atServers(f fault.Fault) bool {
-	switch f.Where {
-	case fault.Tool, fault.Pacer, fault.Harness, fault.Metrics:
-		return false
-	}
-	return true
+func atServers(f fault.Fault) bool { return !elsewhere(f) && f.Where != fault.Metrics }
+
+func elsewhere(f fault.Fault) bool {
+	return f.Where == fault.Tool || f.Where == fault.Pacer || f.Where == fault.Harness
 }
 
 // Each runs a test with each of [Scenarios], as a subtest of its name in a bubble of its own.

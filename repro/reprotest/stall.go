@@ -15,7 +15,8 @@ func (k *Kit) look(s embed.Stall) {
 	if !ok || s.Ended() || s.Evidence.StalledFor < k.o.stallAfter {
 		return
 	}
-	if v.Outcome.Hang() || s.Evidence.StalledFor >= slowTimes*k.o.stallAfter {
+	stuck := v.Outcome.Hang() && k.front.sinceToken() >= k.o.stallAfter/2
+	if stuck || s.Evidence.StalledFor >= slowTimes*k.o.stallAfter {
 		k.fail("no request has been answered in full for "+length(s.Evidence.StalledFor), &v, s.Evidence)
 	}
 }
@@ -41,7 +42,7 @@ func (k *Kit) fail(what string, v *diagnose.Verdict, e *harness.Evidence) {
 // together; and after so many in any case, since those that fail at once take no time in a bubble.
 const (
 	inVainMin = 3
-	inVainMax = 10_000
+	inVainMax = 2000
 )
 
 // inVain fails the test if requests only fail. It is asked before each request, on the harness's goroutine.
