@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/wedge/harness/demand"
+	"example.com/wedge/repro/threshold"
 )
 
 // Soak is how a scenario is run for long: the block soak of a scenario file, which wedge soak reads and
@@ -192,7 +193,8 @@ func validThreshold(text string) error {
 	if text == "" {
 		return errors.New("found nothing, want an expression such as p95(call) < 120s")
 	}
-	return nil
+	_, err := threshold.Parse(text)
+	return err
 }
 
 // Soaking returns the scenario as a soak runs it: with the block's defaults filled in, its horizon that of the

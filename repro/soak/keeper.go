@@ -30,18 +30,21 @@ type keeper struct {
 	inside  repro.Inside
 	meter   *series.Meter
 	sampler *Sampler
-	bundle  *bundle.Bundle // nil: nothing is written
 	windows *bundle.Log
 	process *bundle.Log
 
-	mu       sync.Mutex // guards what follows; the monitor is never taken with it held
+	mu       sync.Mutex     // guards what follows; the monitor is never taken with it held
+	bundle   *bundle.Bundle // nil: nothing is written. It does not change once the run has begun
 	history  history
 	readings readings
 	stalls   tally
 	savedAt  time.Time // when soak.json was replaced last
 	failure  error     // a bug: windows that do not merge, or are no JSON
 	warned   bool
+	cutOff   bool    // an interrupt has come
 	result   *Result // nil: the run has not ended
+
+	saving sync.Mutex // held while soak.json is replaced; taken before mu
 
 	flushing chan struct{} // closed to end the goroutine that flushes
 	flushed  sync.WaitGroup
@@ -89,13 +92,18 @@ func (k *keeper) tap(in repro.Inside) repro.Tap {
 
 // opened is told of the bundle.
 func (k *keeper) opened(b *bundle.Bundle) {
-	k.bundle = b
 	if b == nil {
 		return
+	}
+	if k.o.resumed != nil {
+		k.o.resumed.clear(b)
 	}
 	// These two are short, and whole or of no use: they are not rotated.
 	k.windows = b.OpenLog(WindowsLog, bundle.LogOptions{Append: k.appends()})
 	k.process = b.OpenLog(ProcessLog, bundle.LogOptions{Append: true})
+	k.mu.Lock()
+	k.bundle = b
+	k.mu.Unlock()
 	k.save()
 	k.flushed.Go(k.flush)
 }
@@ -115,7 +123,7 @@ func (k *keeper) judged(episode int, v diagnose.Verdict) {
 
 // tick ends a window. The last one is ended with the run, when it is known which calls were open.
 func (k *keeper) tick(now sim.Instant) {
-	if time.Duration(now) >= k.lasts || k.o.resumed != nil && now <= k.o.resumed.at {
+	if time.Duration(now) >= k.lasts {
 		return
 	}
 	k.closeWindow(now, series.Extra{})
@@ -165,11 +173,28 @@ func (k *keeper) line(log *bundle.Log, v any) {
 
 // save replaces soak.json by what is known so far.
 func (k *keeper) save() {
+	k.saving.Lock()
+	defer k.saving.Unlock()
 	k.mu.Lock()
+	if k.result != nil {
+		k.mu.Unlock()
+		return // which has been written
+	}
 	k.savedAt = time.Now()
 	doc := k.document()
 	k.mu.Unlock()
 	k.bundle.WriteJSON(DocumentFile, &doc)
+}
+
+// interrupt is told that the run is about to be cut off.
+func (k *keeper) interrupt() {
+	k.mu.Lock()
+	k.cutOff = true
+	opened := k.bundle != nil
+	k.mu.Unlock()
+	if opened {
+		k.save()
+	}
 }
 
 // flushEvery is how much is lost at most if the process is killed.
@@ -228,6 +253,8 @@ func (k *keeper) ended(r *repro.Result) {
 	}
 	k.bundle.Flush()
 	k.look()
+	k.saving.Lock()
+	defer k.saving.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if n := len(r.Episodes); n > 0 && r.Episodes[n-1].Open() && k.stalls.episode != 0 {

@@ -58,11 +58,17 @@ func Run(ctx context.Context, s *repro.Scenario, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
+	// The run hears of an interrupt once soak.json says that it was one: what the run writes then is not what a replay
+	// writes, and if wedge is killed in the midst of it, that has to be known.
+	inner, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
+	defer context.AfterFunc(ctx, func() {
+		k.interrupt()
+		stop(context.Cause(ctx))
+	})()
 	k.stop = stop
 	defer k.stopFlushing()
-	r, err := repro.Run(ctx, s, k.options())
+	r, err := repro.Run(inner, s, k.options())
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +93,7 @@ func (k *keeper) options() repro.Options {
 		GoOn:   c.OnDiskError == repro.GoOn,
 	}
 	if k.o.resumed != nil {
-		k.o.resumed.into(&o)
+		k.o.resumed.into(&o, &k.history.totals)
 	}
 	return o
 }

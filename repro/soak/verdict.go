@@ -27,11 +27,14 @@ func (k *keeper) document() Document {
 	if err := k.bundle.Err(); err != nil {
 		d.Files.Error = err.Error()
 	}
+	if k.cutOff {
+		d.Verdict = Interrupted
+	}
 	if s := k.o.Run.Server; s != nil {
 		d.Server = &Server{BaseURL: s.BaseURL, Model: s.Model, MetricsURL: s.MetricsURL}
 	}
 	if k.o.resumed != nil {
-		d.Resumed = k.o.resumed.times
+		d.Resumed = k.o.resumed.doc.Resumed + 1
 	}
 	k.measure(&d)
 	d.Faults = facts(c.RandomFaults, k.s.DrawnFaults(), time.Duration(d.AtS*float64(time.Second)))

@@ -12,8 +12,8 @@ import (
 func summary(d *Document) string {
 	t := &d.Totals
 	parts := []string{opening(d)}
-	parts = append(parts, fmt.Sprintf("%s done and %s failed, %s of calls answered and %s failed, %s output tokens of which %s were wasted.",
-		count(t.TasksDone, "task"), number(t.TasksFailed), number(t.CallsOK), number(t.CallsFailed), number(t.TokensReceived), share(t.TokensWasted, t.TokensReceived)))
+	parts = append(parts, fmt.Sprintf("%s done and %s failed, %s answered and %s failed, %s output tokens of which %s were wasted.",
+		count(t.TasksDone, "task"), number(t.TasksFailed), count(t.CallsOK, "call"), number(t.CallsFailed), number(t.TokensReceived), share(t.TokensWasted, t.TokensReceived)))
 	if text := thresholdWords(d); text != "" {
 		parts = append(parts, text)
 	}
