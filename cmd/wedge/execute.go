@@ -18,18 +18,26 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 	if err := goroutine.EnableLabels(); err != nil {
 		return nil, &exitError{code: exitFailed, err: fmt.Errorf("goroutine labels: %w", err)}
 	}
-	stop := func() {}
-	if !f.quiet {
-		o.Watch = func(progress func() harness.Progress) {
-			if f.verbose || o.Clock == repro.ClockWall {
-				fmt.Fprintf(cmd.ErrOrStderr(), "wedge: running %s, seed %d, on the %s clock; %s\n", s.Name, s.Seed, o.Clock, evidenceIn(o.Out))
+	shown, err := f.show(cmd, s, &o)
+	if err != nil {
+		return nil, err
+	}
+	defer shown.close() // also when it panics
+	o.Watch = func(progress func() harness.Progress) {
+		var line func() string
+		if !f.quiet {
+			if shown.screen == nil && (f.verbose || o.Clock == repro.ClockWall) { // a screen says so itself
+				shown.say(fmt.Sprintf("wedge: running %s, seed %d, on the %s clock; %s", s.Name, s.Seed, o.Clock, evidenceIn(o.Out)))
 			}
-			stop = showProgress(cmd.ErrOrStderr(), progress, s.TaskCount())
+			line = func() string { return progressLine(progress(), s.TaskCount()) }
 		}
+		shown.begin(progress, line, nil)
 	}
 	began := time.Now()
 	r, err := repro.Run(cmd.Context(), s, o)
-	stop()
+	if closed := shown.close(); closed != nil && err == nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+plainText(oneLine(closed.Error()))) // the run is as good as without
+	}
 	if err != nil {
 		return nil, failure(cmd.Context(), err)
 	}

@@ -51,6 +51,7 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
+		last.prepare()
 		fmt.Fprintln(os.Stderr, "wedge: interrupted; what is under way is being brought to its end (once more ends wedge at once)")
 		cancel()
 		<-signals

@@ -17,11 +17,6 @@ const (
 	lineEvery   = 10 * time.Second
 )
 
-// showProgress shows the progress of a run until the returned function is called.
-func showProgress(w io.Writer, progress func() harness.Progress, agents int) (stop func()) {
-	return showLines(w, func() string { return progressLine(progress(), agents) })
-}
-
 // showLines shows a line that changes, until the returned function is called.
 func showLines(w io.Writer, line func() string) (stop func()) {
 	s := styleOf(w)
