@@ -34,6 +34,7 @@ type compareFlags struct {
 	csv        bool
 	quiet      bool
 	verbose    bool
+	junit      junitFlag
 }
 
 func newCompare() *cobra.Command {
@@ -63,7 +64,9 @@ Exit codes: 0 compared, 2 bad input, 4 wedge itself failed, 130 interrupted.`,
   wedge compare silent-stream long-reasoning --policy idle-60s --tune policy.idle=10s..600s
   wedge compare load-spike --policy as-is --policy oracle --sweep fleet.arrivals.rate_per_s=0.1,0.2,0.3 --sweep triggers.rush.load=2,5,15
   wedge compare --resume wedge-out/compare-1a2b3c4d`,
-		RunE: f.run,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.junit.around(cmd, func() error { return f.run(cmd, args) })
+		},
 	}
 	f.register(cmd)
 	return cmd
@@ -86,6 +89,7 @@ func (f *compareFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.csv, "csv", false, "print every figure as CSV")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the result only, no progress")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print a table for each scenario, with every group of figures")
+	f.junit.register(flags)
 }
 
 func (f *compareFlags) run(cmd *cobra.Command, args []string) error {
@@ -168,6 +172,7 @@ func compareProgress(p *compare.Progress) string {
 // printed only, so that the directory says that it is not finished.
 func (f *compareFlags) report(cmd *cobra.Command, runs *compare.Runs, dir string, interrupted bool) error {
 	results := compare.Analyse(runs)
+	f.junit.comparison(results)
 	files := ""
 	if dir != "" && !interrupted {
 		command := fmt.Sprintf("wedge compare --resume %s", quote(dir))

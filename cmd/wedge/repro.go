@@ -32,7 +32,7 @@ written, 130 interrupted.`,
 			if len(args) == 0 {
 				return f.list(cmd)
 			}
-			return f.repro(cmd, args[0])
+			return f.junit.around(cmd, func() error { return f.repro(cmd, args[0]) })
 		},
 	}
 	f.register(cmd.Flags(), string(repro.ClockVirtual))
@@ -63,6 +63,9 @@ func (f *runFlags) repro(cmd *cobra.Command, name string) error {
 		return err
 	}
 	r, err := f.execute(cmd, s, o)
+	if r != nil {
+		f.junit.result(r, true)
+	}
 	if err != nil {
 		return err
 	}

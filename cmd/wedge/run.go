@@ -29,7 +29,9 @@ answer, 130 interrupted.`,
   wedge run my.yaml --clock wall --scale 60
   wedge run --base-url http://127.0.0.1:30000/v1 --model my-model --set fleet.agents=8`,
 		Args: atMostOne("scenario file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, server) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.junit.around(cmd, func() error { return f.run(cmd, args, server) })
+		},
 	}
 	f.register(cmd.Flags(), string(repro.ClockVirtual))
 	cmd.Flags().StringVar(&server.BaseURL, "base-url", "", "base URL of a real OpenAI-compatible server, such as http://127.0.0.1:30000/v1")
@@ -74,6 +76,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, server repro.Server) e
 		o.Server = &server
 	}
 	r, err := f.execute(cmd, s, o)
+	if r != nil {
+		f.junit.result(r, false)
+	}
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,9 @@ failed, the server does not answer, or it was stopped since its files could not 
   wedge soak --base-url http://127.0.0.1:30000/v1 --model my-model --for 8h --set fleet.agents=50
   wedge soak --resume wedge-out/soak-starvation-3`,
 		Args: atMostOne("scenario"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.soak(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.junit.around(cmd, func() error { return f.soak(cmd, args) })
+		},
 	}
 	f.register(cmd.Flags(), string(repro.ClockVirtual))
 	flags := cmd.Flags()
@@ -192,6 +194,7 @@ func (f *soakFlags) execute(cmd *cobra.Command, o repro.Options, run func(contex
 	if err != nil {
 		return failure(cmd.Context(), err)
 	}
+	f.junit.soak(&r.Document)
 	if err := f.printSoak(cmd.OutOrStdout(), r); err != nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("standard output: %w", err)}
 	}
