@@ -28,6 +28,8 @@ type runFlags struct {
 	quiet   bool
 	verbose bool
 	print   bool
+	listen  string
+	line    bool // no screen
 	junit   junitFlag
 }
 
@@ -41,6 +43,8 @@ func (f *runFlags) register(flags *pflag.FlagSet, clock string) {
 	flags.StringArrayVar(&f.faults, "fault", nil, "add a fault, as YAML such as '{id: busy, where: router, what: status, status: 429}', or a file with a list of them; may be repeated")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the result only, no progress")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print refuted hypotheses with their reasons too")
+	registerListen(flags, &f.listen)
+	flags.BoolVar(&f.line, "line", false, "on a terminal: show a line of progress instead of a screen")
 	flags.BoolVar(&f.print, "print", false, "print the scenario with every default, and run nothing")
 	f.junit.register(flags)
 }
