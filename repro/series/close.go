@@ -39,7 +39,7 @@ func (m *Meter) Close(now sim.Instant, extra Extra) Window {
 	w := Window{
 		Index: m.index, FromS: m.from.Seconds(), ToS: now.Seconds(),
 		Tasks: c.tasks, Calls: c.calls, Attempts: c.attempts, Tokens: c.tokens, Steps: c.steps, Tools: c.tools,
-		Stalls: Stalls{Begun: m.stalls.begun - m.stallsS.begun, S: (m.stalls.spent - m.stallsS.spent).Seconds(), Open: m.stalls.open},
+		Stalls: m.stalls.window(),
 		Agents: m.agents.level(m.from, now), Flight: m.flight.level(m.from, now),
 		Gauges: m.gauges.window(), Times: make([]Distribution, timeCount),
 	}
@@ -62,7 +62,7 @@ func (m *Meter) Close(now sim.Instant, extra Extra) Window {
 func (m *Meter) next(w *Window, now sim.Instant) {
 	m.index++
 	m.from, m.atStart = now, m.total
-	m.stallsS.begun, m.stallsS.spent = m.stalls.begun, m.stalls.spent
+	m.stalls.next()
 	m.stageS.add(&w.StageS)
 	for i := range m.stages {
 		m.stages[i].next(now)

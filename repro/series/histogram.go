@@ -76,20 +76,19 @@ func (h *histogram) distribution(name Time) Distribution {
 	return d
 }
 
-// load adds a written distribution to the histogram.
+// load adds a written distribution to the histogram, or says what is wrong with it and adds a part at most.
 func (h *histogram) load(d *Distribution) error {
-	if d.N == 0 {
+	if d.N == 0 && d.Hist == "" {
 		return nil
 	}
-	counts, err := decodeBins(d.Hist)
+	before := h.bins.TotalCount()
+	err := decodeBins(d.Hist, func(index int, n int64) { _ = h.bins.RecordValues(valueOf(index), n) }) // within the bounds
 	if err != nil {
 		return fmt.Errorf("series: hist of %s: %w", d.Name, err)
 	}
-	more := hdrhistogram.Import(&hdrhistogram.Snapshot{LowestTrackableValue: lowestUS, HighestTrackableValue: highestUS, SignificantFigures: digits, Counts: counts})
-	if got := more.TotalCount(); got != int64(d.N) {
+	if got := h.bins.TotalCount() - before; got != int64(d.N) {
 		return fmt.Errorf("series: hist of %s: found %d values, want n = %d", d.Name, got, d.N)
 	}
-	h.bins.Merge(more)
 	low, high := durationOf(d.MinS), durationOf(d.MaxS)
 	if h.n == 0 || low < h.min {
 		h.min = low
@@ -99,6 +98,16 @@ func (h *histogram) load(d *Distribution) error {
 	h.censored += d.Censored
 	h.sum += d.MeanS * float64(d.N) * 1e9
 	return nil
+}
+
+// valueOf returns the least value of a bin. The first 2*half bins are of one microsecond; each half of as many that
+// follow are twice as wide as those before.
+func valueOf(index int) int64 {
+	const half = 128 // bins for each doubling, with two digits
+	if index < half {
+		return int64(index)
+	}
+	return int64(half+index%half) << (index/half - 1)
 }
 
 func durationOf(seconds float64) time.Duration {
@@ -127,26 +136,27 @@ const countMax = 1 << 48
 
 var errHistogram = errors.New("not a histogram of this version")
 
-func decodeBins(text string) ([]int64, error) {
+// decodeBins reads what encodeBins has written, bin by bin.
+func decodeBins(text string, take func(index int, n int64)) error {
 	b, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
-		return nil, errHistogram
+		return errHistogram
 	}
-	var counts []int64
-	for len(b) > 0 {
+	for index := 0; len(b) > 0; index++ {
 		skipped, n := binary.Uvarint(b)
-		if n <= 0 || skipped > uint64(binsMax-len(counts)-1) {
-			return nil, errHistogram
+		if n <= 0 || skipped >= uint64(binsMax-index) {
+			return errHistogram
 		}
 		b = b[n:]
 		count, n := binary.Uvarint(b)
 		if n <= 0 || count == 0 || count > countMax {
-			return nil, errHistogram
+			return errHistogram
 		}
 		b = b[n:]
-		counts = append(append(counts, make([]int64, skipped)...), int64(count))
+		index += int(skipped)
+		take(index, int64(count))
 	}
-	return counts, nil
+	return nil
 }
 
 // Bin is a stretch of times of a distribution.

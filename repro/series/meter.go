@@ -49,11 +49,7 @@ type Meter struct {
 	index   int
 	from    sim.Instant
 	atStart counts
-	stallsS struct {
-		begun int
-		spent time.Duration
-	} // as they stood at its start
-	times [timeCount]histogram
+	times   [timeCount]histogram
 }
 
 // buckets are the histograms over the whole run.

@@ -18,6 +18,12 @@ type stalls struct {
 	counted sim.Instant // up to when the open stall is part of spent
 	begun   int
 	spent   time.Duration
+
+	atStart struct { // as things stood when the window began
+		begun int
+		spent time.Duration
+		open  bool
+	}
 }
 
 // look brings the books up to an instant.
@@ -55,4 +61,15 @@ func (s *stalls) idle(now sim.Instant) time.Duration {
 		return 0
 	}
 	return now.Sub(s.last)
+}
+
+// window returns what has happened since the window began. It is up to date after look.
+func (s *stalls) window() Stalls {
+	w := &s.atStart
+	return Stalls{Begun: s.begun - w.begun, S: (s.spent - w.spent).Seconds(), Open: s.open, OpenBefore: w.open}
+}
+
+// next starts a window.
+func (s *stalls) next() {
+	s.atStart.begun, s.atStart.spent, s.atStart.open = s.begun, s.spent, s.open
 }

@@ -81,6 +81,8 @@ type Stalls struct {
 	// before, so that one that is raised counts with the time that led to it. In this window.
 	S    float64 `json:"s"`
 	Open bool    `json:"open,omitempty"` // at the window's end
+	// OpenBefore says that a stall that is not part of Begun was open at the window's start.
+	OpenBefore bool `json:"open_before,omitempty"`
 }
 
 // StageSeconds has seconds by stage of a call. It is a struct for the sake of the order and the names in JSON.

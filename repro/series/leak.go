@@ -1,0 +1,118 @@
+package series
+
+import (
+	"fmt"
+	"math"
+)
+
+// What a growth must be to matter.
+const (
+	growthPerHMin  = 0.05    // share of where it began
+	growthBytesMin = 1 << 20 // over the time that was looked at
+	growthItemsMin = 5
+	collectionsMin = 3 // garbage collections over that time, below which memory may just not have been collected
+)
+
+// resource is something that a process can leak.
+type resource struct {
+	name, unit string
+	of         func(*Process) int64
+	collected  bool // it shrinks by garbage collections only
+}
+
+var resources = [...]resource{
+	{"rss", "bytes", func(p *Process) int64 { return p.RSSBytes }, true},
+	{"heap", "bytes", func(p *Process) int64 { return p.HeapLiveBytes }, true},
+	{"goroutines", "", func(p *Process) int64 { return p.Goroutines }, false},
+	{"open_files", "", func(p *Process) int64 { return p.OpenFiles }, false},
+	{"open_bodies", "", func(p *Process) int64 { return p.OpenBodies }, false},
+}
+
+// Leak says of each resource of a process whether it grows without end: over the last two thirds of the readings, so that
+// what fills up at the start is not taken for a leak, by more than 5 % an hour and, in all, by more than 1 MiB, or 5 items. The
+// readings are to be in order of time; those of a warm-up are not to be given.
+func Leak(readings []Process) []Finding {
+	late := readings
+	if n := len(readings); n > 0 {
+		from := readings[0].AtS + (readings[n-1].AtS-readings[0].AtS)/3
+		for len(late) > 0 && late[0].AtS < from {
+			late = late[1:]
+		}
+	}
+	out := make([]Finding, 0, len(resources))
+	for i := range resources {
+		out = append(out, resources[i].judge(late))
+	}
+	return out
+}
+
+func (r *resource) points(readings []Process) []point {
+	var out []point
+	for i := range readings {
+		if v := r.of(&readings[i]); v != Unknown {
+			out = append(out, point{readings[i].AtS / 3600, float64(v)})
+		}
+	}
+	return out
+}
+
+func (r *resource) judge(late []Process) Finding {
+	all := r.points(late)
+	f, points, line, ok := newFinding(r.name, r.unit, all)
+	switch {
+	case len(all) == 0 && len(late) > 0:
+		f.Why = "it is not known on this machine, or to this run"
+		return f
+	case !ok:
+		f.Why = fmt.Sprintf("too short: %d readings in the last two thirds, want at least %d", len(all), pointsMin)
+		return f
+	}
+	total := line.end - line.start
+	share := math.Inf(1)
+	if line.start > 0 {
+		share = line.slope / line.start
+	}
+	least := float64(growthItemsMin)
+	if r.unit == "bytes" {
+		least = growthBytesMin
+	}
+	grows := fmt.Sprintf("it grew from %s to %s in %s (%s)", show(line.start, r.unit), show(line.end, r.unit), showSeconds(f.ToS-f.FromS), f.pace(share))
+	f.Verdict = VerdictOK
+	switch collections := late[len(late)-1].GCCycles - late[0].GCCycles; {
+	case line.slope <= 0 || line.p >= pMax || line.low <= 0:
+		f.Why = fmt.Sprintf("no growth that is clear of noise: %s, then %s", show(f.First, r.unit), show(f.Last, r.unit))
+	case total <= least || share <= growthPerHMin:
+		f.Why = grows + ", which is too little to matter"
+	case !steady(points):
+		f.Why = grows + ", but went down again in between"
+	case isStep(&f, points, line):
+	case levelsOff(points, line):
+		f.Verdict, f.Why = VerdictUnclear, grows+", but ever more slowly: a longer run would tell"
+	case r.collected && collections < collectionsMin:
+		f.Verdict, f.Why = VerdictUnclear, fmt.Sprintf("%s, but garbage was collected only %d times in it: a longer run would tell", grows, collections)
+	default:
+		f.Verdict, f.Why = VerdictLeaking, grows+", all the time"
+	}
+	return f
+}
+
+// isStep makes the finding one of a step, if that is what it is.
+func isStep(f *Finding, points []point, line trend) bool {
+	at, yes := stepped(points, line)
+	if !yes {
+		return false
+	}
+	before, after := median(values(points[:at])), median(values(points[at:]))
+	f.Verdict = VerdictStepped
+	f.Why = fmt.Sprintf("it went from %s to %s about %s into the run, and stayed there", show(before, f.Unit), show(after, f.Unit), showSeconds(points[at].t*3600))
+	return true
+}
+
+// pace says how fast a series changes; share is that an hour.
+func (f *Finding) pace(share float64) string {
+	text := fmt.Sprintf("%s/h, 99 %% sure of %s/h to %s/h", show(f.SlopePerH, f.Unit), show(f.LowPerH, f.Unit), show(f.HighPerH, f.Unit))
+	if math.IsInf(share, 0) || math.IsNaN(share) {
+		return text
+	}
+	return fmt.Sprintf("%.3g %%/h: %s", 100*share, text)
+}
