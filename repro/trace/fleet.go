@@ -13,7 +13,7 @@ import (
 type fleet struct {
 	*out
 	router *router
-	tracks map[string]int // by agent, counted from 1 in the order in which they begin
+	tracks map[string]*agentTrack // by agent
 	stages stageCounter
 }
 
@@ -38,15 +38,22 @@ func (f *fleet) instant(t track, at sim.Instant, name string, scope byte) {
 	f.end()
 }
 
-// trackOf returns an agent's track.
-func (f *fleet) trackOf(agent string) track {
-	tid, ok := f.tracks[agent]
-	if !ok {
-		tid = len(f.tracks) + 1
-		f.tracks[agent] = tid
-		f.name("thread", track{pidAgents, tid}, agent, tid)
+// agentTrack is the track of an agent.
+type agentTrack struct {
+	track
+	since sim.Instant // of its task: what is drawn of it does not begin before that
+}
+
+// trackOf returns an agent's track. They are counted from 1 in the order in which agents begin.
+func (f *fleet) trackOf(agent string) *agentTrack {
+	t := f.tracks[agent]
+	if t == nil {
+		tid := len(f.tracks) + 1
+		t = &agentTrack{track: track{pidAgents, tid}}
+		f.tracks[agent] = t
+		f.name("thread", t.track, agent, tid)
 	}
-	return track{pidAgents, tid}
+	return t
 }
 
 // began opens a task. Its end is an event of its own, for much is to be written in between.
@@ -55,13 +62,15 @@ func (f *fleet) began(t *record.Task) {
 	if name == "" {
 		name = "task"
 	}
-	f.event('B', f.trackOf(t.Agent), t.From, name)
+	on := f.trackOf(t.Agent)
+	on.since = t.From
+	f.event('B', on.track, t.From, name)
 	f.flag("start_not_known", t.Cut)
 	f.end()
 }
 
 func (f *fleet) task(t *record.Task) {
-	f.event('E', f.trackOf(t.Agent), t.To, "")
+	f.event('E', f.trackOf(t.Agent).track, t.To, "")
 	f.key("ok")
 	f.line = strconv.AppendBool(f.line, t.OK)
 	f.text("parent", t.Parent)
@@ -78,9 +87,10 @@ func (f *fleet) tool(t *record.Tool) {
 	f.end()
 }
 
-// slice begins a complete event.
-func (f *fleet) slice(t track, from, to sim.Instant, name string) {
-	f.event('X', t, from, name)
+// slice begins a complete event of an agent. What began before its task is known to have is drawn from there.
+func (f *fleet) slice(t *agentTrack, from, to sim.Instant, name string) {
+	from = clamp(from, t.since, to)
+	f.event('X', t.track, from, name)
 	f.length(from, to)
 }
 
@@ -101,11 +111,13 @@ func (f *fleet) call(c *record.Call) {
 	f.flag("open", c.Open)
 	f.flag("start_not_known", c.Cut)
 	f.end()
+	apart := beside(c)
 	for i := range c.Attempts {
-		f.attempt(t, c, &c.Attempts[i], beside(c))
+		f.attempt(t, c, &c.Attempts[i], apart)
 	}
+	stretches := stretchesOf(c)
 	for _, s := range c.Spans {
-		if from, to := extent(c, s); micros(from) < micros(to) {
+		if from, to := stretches.next(s); micros(from) < micros(to) {
 			f.slice(t, from, to, s.Stage.String())
 			f.end()
 		}
@@ -124,18 +136,18 @@ func beside(c *record.Call) bool {
 
 // attempt draws an attempt: as a slice of the agent's track, or apart from it if others overlap, or as a
 // flag if it was never sent.
-func (f *fleet) attempt(t track, c *record.Call, a *record.Attempt, apart bool) {
+func (f *fleet) attempt(t *agentTrack, c *record.Call, a *record.Attempt, apart bool) {
 	name := "attempt " + strconv.Itoa(a.N)
 	switch {
-	case a.Outcome == pacer.AttemptRejected || a.Outcome == pacer.AttemptShed:
-		f.event('i', t, a.To, a.Outcome)
+	case unsent(a):
+		f.event('i', t.track, a.To, a.Outcome)
 		f.field("s", "t")
 		f.attemptArgs(a)
 	case apart:
 		id := c.ID + "/" + strconv.Itoa(a.N)
-		f.asynchronous('b', t, a.From, "attempt", id, c.Agent+" "+name)
+		f.asynchronous('b', t.track, a.From, "attempt", id, c.Agent+" "+name)
 		f.attemptArgs(a)
-		f.asynchronous('e', t, a.To, "attempt", id, c.Agent+" "+name)
+		f.asynchronous('e', t.track, a.To, "attempt", id, c.Agent+" "+name)
 		f.end()
 	default:
 		f.slice(t, a.From, a.To, name)
@@ -168,26 +180,48 @@ func (f *fleet) attemptArgs(a *record.Attempt) {
 	f.end()
 }
 
-// extent returns a stage's part of the call's track: within its attempt, or between two. On the wall
-// the lines of a stage and of an attempt are some microseconds apart.
-func extent(c *record.Call, s record.StageSpan) (from, to sim.Instant) {
-	from, to = c.From, c.To
+// stretches places the stages of a call on its track, one after the other: within their attempts, or between two.
+// On the wall the lines of a stage and of an attempt are some microseconds apart.
+type stretches struct {
+	call *record.Call
+	sent []*record.Attempt // those that may not be overlapped, in their order
+}
+
+func stretchesOf(c *record.Call) stretches {
+	s := stretches{call: c}
 	if beside(c) {
-		return clamp(s.From, from, to), clamp(s.To, from, to)
+		return s // they are not on the track
 	}
-	within := inAttempt(s.Stage)
 	for i := range c.Attempts {
-		a := &c.Attempts[i]
-		switch {
-		case within && a.N == s.Attempt && a.Outcome != pacer.AttemptRejected && a.Outcome != pacer.AttemptShed:
-			return clamp(s.From, a.From, a.To), clamp(s.To, a.From, a.To)
-		case !within && a.To <= s.To && a.N <= s.Attempt:
-			from = max(from, a.To)
-		case !within && a.From >= s.From:
-			to = min(to, a.From)
+		if a := &c.Attempts[i]; !unsent(a) {
+			s.sent = append(s.sent, a)
 		}
 	}
-	return clamp(s.From, from, max(from, to)), clamp(s.To, from, max(from, to))
+	return s
+}
+
+// next returns where the next stage is to be drawn.
+func (x *stretches) next(s record.StageSpan) (from, to sim.Instant) {
+	from, to = x.call.From, x.call.To
+	for len(x.sent) > 0 && x.sent[0].N < s.Attempt {
+		x.sent = x.sent[1:]
+	}
+	rest := x.sent
+	if len(rest) > 0 && rest[0].N == s.Attempt {
+		if inAttempt(s.Stage) {
+			from, to = rest[0].From, rest[0].To
+		}
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && !inAttempt(s.Stage) {
+		to = min(to, rest[0].From)
+	}
+	return clamp(s.From, from, to), clamp(s.To, from, to)
+}
+
+// unsent says whether an attempt was turned away before it was sent.
+func unsent(a *record.Attempt) bool {
+	return a.Outcome == pacer.AttemptRejected || a.Outcome == pacer.AttemptShed
 }
 
 func inAttempt(s pacer.Stage) bool { return s >= pacer.StageConnect && s <= pacer.StageStream }
@@ -196,7 +230,7 @@ func inAttempt(s pacer.Stage) bool { return s >= pacer.StageConnect && s <= pace
 func (f *fleet) stage(e record.StageEvent) {
 	f.stages.entered(f.out, e)
 	if e.Stage == pacer.StageHeaders {
-		f.router.sent(e, f.trackOf(e.Agent))
+		f.router.sent(e, f.trackOf(e.Agent).track)
 	}
 	f.router.upTo(e.At)
 }

@@ -39,7 +39,7 @@ func Write(w io.Writer, fsys fs.FS, o Options) error {
 		return err
 	}
 	defer router.close()
-	f := &fleet{out: to, router: router, tracks: map[string]int{}}
+	f := &fleet{out: to, router: router, tracks: map[string]*agentTrack{}}
 	sum, err := record.ReadLatest(fsys, bundle.EventsLog, o.JournalBytesMax, f.handler())
 	if err != nil {
 		return err
