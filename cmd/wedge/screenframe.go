@@ -28,7 +28,7 @@ func frame(s *live.Snapshot, h live.History, url, said string, width, height int
 	f := &framer{s: s, h: h, width: width}
 	blocks := []block{
 		{0, f.head()}, {0, f.status()}, {2, f.why()}, {1, f.work()}, {1, f.stages()}, {2, f.pacer()},
-		{3, f.oldest()}, {4, f.gauges()}, {5, f.facts()}, {6, f.foot(url)}, {1, f.said(said)},
+		{3, f.oldest()}, {5, f.gauges()}, {4, f.facts()}, {6, f.foot(url)}, {1, f.said(said)},
 	}
 	out := make([]string, 0, height)
 	for _, line := range fit(blocks, height) {

@@ -102,7 +102,10 @@ func (f *framer) why() []spans {
 	if f.s.Stall == nil || f.s.Stall.Why == "" {
 		return nil
 	}
-	const most = 3
+	most := 1 // of one that is over
+	if f.s.Stall.Open {
+		most = 3
+	}
 	var out []spans
 	for _, line := range strings.Split(strings.TrimSuffix(style{width: f.width}.wrap("  ", plainText(f.s.Stall.Why)), "\n"), "\n") {
 		if len(out) == most {

@@ -29,6 +29,7 @@ type soakFlags struct {
 	thresholds []string
 	resume     string
 	server     repro.Server
+	model      string // that calls ask for; empty: not known before the soak begins
 }
 
 func newSoak() *cobra.Command {
@@ -99,6 +100,7 @@ func (f *soakFlags) soak(cmd *cobra.Command, args []string) error {
 		f.server.Model, f.server.APIKey = s.Workflow.Model, apiKey()
 		o.Server = &f.server
 	}
+	f.model = s.Workflow.Model
 	return f.execute(cmd, o, func(ctx context.Context, o soak.Options) (*soak.Result, error) { return soak.Run(ctx, s, o) })
 }
 
@@ -179,18 +181,17 @@ func (f *soakFlags) execute(cmd *cobra.Command, o repro.Options, run func(contex
 	if err := goroutine.EnableLabels(); err != nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("goroutine labels: %w", err)}
 	}
-	stop := func() {}
-	if !f.quiet {
-		o.Watch = func(progress func() harness.Progress) {
-			if f.verbose || o.Clock == repro.ClockWall {
-				fmt.Fprintf(cmd.ErrOrStderr(), "wedge: soaking; %s\n", evidenceIn(o.Out))
-			}
-			stop = showLines(cmd.ErrOrStderr(), func() string { return soakLine(progress()) })
-		}
+	so := soak.Options{Run: o}
+	shown, err := f.show(cmd, &so)
+	if err != nil {
+		return err
 	}
-	warn := func(line string) { fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+plainText(oneLine(line))) }
-	r, err := run(cmd.Context(), soak.Options{Run: o, Warn: warn})
-	stop()
+	defer shown.close() // also when it panics
+	so.Warn = func(line string) { shown.say("wedge: " + plainText(oneLine(line))) }
+	r, err := run(cmd.Context(), so)
+	if closed := shown.close(); closed != nil && err == nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+plainText(oneLine(closed.Error()))) // the soak is as good as without
+	}
 	if err != nil {
 		return failure(cmd.Context(), err)
 	}

@@ -17,13 +17,13 @@ const (
 // View looks at a run twice a second, and keeps what has been seen for pages and screens. It is safe for concurrent
 // use. Make one with [NewView].
 type View struct {
-	run   Run
 	began time.Time
 
 	stop  chan struct{} // closed by Stop
 	ended chan struct{} // closed once nobody looks any more
 
 	mu       sync.Mutex
+	run      Run
 	attached bool
 	stopped  bool
 	latest   *Snapshot
@@ -45,6 +45,13 @@ func NewView(run Run) *View {
 	v.latest = &Snapshot{Schema: Schema, Run: run, State: Starting}
 	v.latest.fill(&harness.Progress{})
 	return v
+}
+
+// Describe says better which run it is, from the next look on: what was not known when the view was made.
+func (v *View) Describe(run Run) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.run = run
 }
 
 // Attach says that the run has begun, and how its progress is asked for: see repro.Options.Watch. facts says what else
@@ -84,10 +91,11 @@ func (v *View) watch(progress func() harness.Progress, facts func() []Fact) {
 
 // see takes in what a look has shown.
 func (v *View) see(p *harness.Progress, facts []Fact, state State, now time.Time) {
-	s := &Snapshot{Schema: Schema, Run: v.run, State: state, Facts: facts, RealS: now.Sub(v.began).Seconds()}
+	s := &Snapshot{Schema: Schema, State: state, Facts: facts, RealS: now.Sub(v.began).Seconds()}
 	s.fill(p)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	s.Run = v.run
 	s.Calls.PerS, s.Tokens.PerS = v.pace.next(s)
 	if v.looks++; v.looks%2 == 1 || state == Ended {
 		v.history.add(pointOf(s))
