@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 )
 
 // traceEvent is an event as the trace-event format has it. Times are in microseconds.
@@ -302,6 +303,34 @@ func (c *checker) counters(f *traceFile) {
 			if _, ok := v.(float64); !ok {
 				c.say("%v: %s is no number", e, name)
 			}
+		}
+	}
+}
+
+// TestChecksCanFail shows the schema check traces that are wrong.
+func TestChecksCanFail(t *testing.T) {
+	const head = `{"ph":"M","pid":1,"tid":0,"ts":0,"name":"process_name","args":{"name":"p"}},{"ph":"M","pid":1,"tid":1,"ts":0,"name":"thread_name","args":{"name":"t"}}`
+	for _, events := range []string{
+		`{"ph":"X","pid":1,"tid":1,"ts":0,"name":"a"}`,
+		`{"ph":"X","pid":1,"tid":1,"ts":0,"dur":-1,"name":"a"}`,
+		`{"ph":"X","pid":2,"tid":1,"ts":0,"dur":1,"name":"a"}`,
+		`{"ph":"X","pid":1,"tid":2,"ts":0,"dur":1,"name":"a"}`,
+		`{"ph":"X","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":4,"dur":5,"name":"b"}`,
+		`{"ph":"X","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":0,"dur":6,"name":"b"}`,
+		`{"ph":"B","pid":1,"tid":1,"ts":0,"name":"a"}`,
+		`{"ph":"E","pid":1,"tid":1,"ts":0}`,
+		`{"ph":"i","pid":1,"tid":1,"ts":0,"name":"a","s":"x"}`,
+		`{"ph":"b","pid":1,"tid":1,"ts":0,"name":"a","cat":"c","id":"1"}`,
+		`{"ph":"s","pid":1,"tid":1,"ts":0,"name":"a","cat":"c","id":1},{"ph":"f","bp":"e","pid":1,"tid":1,"ts":0,"name":"a","cat":"c","id":1}`,
+		`{"ph":"C","pid":1,"tid":1,"ts":0,"name":"a","args":{"v":"1"}}`,
+		`{"ph":"Q","pid":1,"tid":1,"ts":0,"name":"a"}`,
+	} {
+		f, err := parse([]byte(`{"displayTimeUnit":"ms","traceEvents":[` + head + "," + events + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(checkSchema(f)) == 0 {
+			t.Errorf("nothing is said about %s", events)
 		}
 	}
 }
