@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -99,7 +100,7 @@ func (k *keeper) opened(b *bundle.Bundle) {
 		k.o.resumed.clear(b)
 	}
 	// These two are short, and whole or of no use: they are not rotated.
-	k.windows = b.OpenLog(WindowsLog, bundle.LogOptions{Append: k.appends()})
+	k.windows = b.OpenLog(WindowsLog, bundle.LogOptions{Append: k.wall()})
 	k.process = b.OpenLog(ProcessLog, bundle.LogOptions{Append: true})
 	k.mu.Lock()
 	k.bundle = b
@@ -108,8 +109,8 @@ func (k *keeper) opened(b *bundle.Bundle) {
 	k.flushed.Go(k.flush)
 }
 
-// appends says whether logs go on where they ended, and are not replayed.
-func (k *keeper) appends() bool { return k.o.Run.Clock == repro.ClockWall }
+// wall says whether the soak is on the machine's clock, so that its logs cannot be replayed.
+func (k *keeper) wall() bool { return k.o.Run.Clock == repro.ClockWall }
 
 func (k *keeper) gauges(now sim.Instant, gauges []harness.Gauge) { k.meter.Gauges(now, gauges) }
 
@@ -140,13 +141,29 @@ func (k *keeper) closeWindow(now sim.Instant, extra series.Extra) {
 	w.Lock()
 	window := k.meter.Close(now, extra)
 	w.Unlock()
-	reading := k.sampler.Read(now)
+	reading := k.read(now)
 	k.mu.Lock()
 	k.readings.add(reading)
 	k.keep(k.history.add(window))
 	k.mu.Unlock()
 	k.line(k.windows, window)
 	k.line(k.process, reading)
+}
+
+// collections is about how many garbage collections a soak in virtual time is made to do.
+const collections = 100
+
+// read takes a reading of the process. In virtual time hours pass between two collections, each of which finds what a
+// moment happened to leave: there one is done first, so that readings say what is kept.
+func (k *keeper) read(now sim.Instant) series.Process {
+	every := time.Duration(1)
+	if n := k.lasts / k.s.Soak.Window / collections; n > 1 {
+		every = n
+	}
+	if !k.wall() && time.Duration(now)/k.s.Soak.Window%every == 0 {
+		runtime.GC()
+	}
+	return k.sampler.Read(now)
 }
 
 // keep keeps the first failure of a kind that does not happen. The lock is held.
