@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"testing/synctest"
 
 	"example.com/wedge/harness/goroutine"
 )
@@ -34,21 +35,38 @@ func (k *Kit) among(g *goroutine.Goroutine) bool {
 	return g.Bubble == k.bubble && g.State != "synctest.Run"
 }
 
-// goroutines writes where the test's own goroutines are, those at the same place together. Those that only
-// carry requests, on either side, are counted.
-func (k *Kit) goroutines(b *strings.Builder) {
+// dump returns the goroutines of the test's bubble.
+func (k *Kit) dump() (*goroutine.Dump, error) {
 	var c goroutine.Capturer
 	text, _ := c.Text()
 	d, err := goroutine.Parse(bytes.NewReader(text))
+	if err == nil {
+		d.Goroutines = slices.DeleteFunc(d.Goroutines, func(g goroutine.Goroutine) bool { return !k.among(&g) })
+	}
+	return d, err
+}
+
+// leftBehind says whether goroutines of the harness are in the bubble besides the calling one, once all are blocked:
+// while one runs, a dump may not say that it is in a bubble, such as when it helps the garbage collector.
+func (k *Kit) leftBehind() bool {
+	synctest.Wait()
+	d, err := k.dump()
+	from := newOrigins()
+	return err == nil && slices.ContainsFunc(d.Goroutines, func(g goroutine.Goroutine) bool {
+		return !g.HasFunc("reprotest.(*Kit).leftBehind") && slices.ContainsFunc(g.Frames, from.own)
+	})
+}
+
+// goroutines writes where the test's own goroutines are, those at the same place together. Those that only
+// carry requests, on either side, are counted.
+func (k *Kit) goroutines(b *strings.Builder) {
+	d, err := k.dump()
 	if err != nil {
 		fmt.Fprintf(b, "goroutines: %v\n", err)
 		return
 	}
 	others, from := 0, newOrigins()
 	d.Goroutines = slices.DeleteFunc(d.Goroutines, func(g goroutine.Goroutine) bool {
-		if !k.among(&g) {
-			return true
-		}
 		if !slices.ContainsFunc(g.Frames, from.own) {
 			others++
 			return true

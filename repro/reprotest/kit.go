@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"testing"
 	"time"
 
 	"example.com/wedge/harness"
@@ -23,6 +22,16 @@ var ErrStalled = errors.New("reprotest: nothing got on, so that the test has fai
 // ErrClosed is how requests end that are under way when the test is over, and is told to those that come later.
 var ErrClosed = errors.New("reprotest: the test is over")
 
+// TB is what a kit needs of a test: *testing.T has it.
+type TB interface {
+	Name() string
+	Helper()
+	Cleanup(f func())
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // Kit is what a test gives to its own harness. Make one with [Start]. It is safe for concurrent use.
 type Kit struct {
 	// Client sends to the simulated servers, whatever host a URL names. It has no limits; the harness may set its
@@ -31,7 +40,7 @@ type Kit struct {
 	BaseURL string // ends in /v1
 	Model   string // that the servers have; they answer requests for any other too
 
-	t      testing.TB
+	t      TB
 	o      *options
 	w      *sim.Wall
 	listen *listener // nil: over loopback
@@ -44,6 +53,7 @@ type Kit struct {
 	life context.Context // of all requests
 	cut  context.CancelCauseFunc
 	down sync.Once
+	left chan struct{} // closed when nothing of the kit is there any more
 
 	mu      sync.Mutex
 	out     int         // requests of Client under way
@@ -54,13 +64,13 @@ type Kit struct {
 
 // Start serves a scenario to the test until that is over, and watches. Call it on the test's goroutine: within
 // the bubble, if there is one. The test fails at once if an option is no good.
-func Start(t testing.TB, given ...Option) *Kit {
+func Start(t TB, given ...Option) *Kit {
 	t.Helper()
 	o, err := choose(given)
 	if err != nil {
 		t.Fatalf("reprotest: %v", err)
 	}
-	k := &Kit{t: t, o: o, bubble: ownBubble()}
+	k := &Kit{t: t, o: o, bubble: ownBubble(), left: make(chan struct{})}
 	k.life, k.cut = context.WithCancelCause(context.Background())
 	if err := k.start(); err != nil {
 		t.Fatalf("reprotest: %v", err)
@@ -163,6 +173,22 @@ func (k *Kit) close() {
 	}
 	k.end(ErrClosed)
 	k.leave()
+	<-k.left
+	k.settle()
+}
+
+// settleFor is how long those who are left behind in a bubble may take to end. Their pauses cost nothing; but when
+// the test has returned, time stands still in the bubble.
+const settleFor = 24 * time.Hour
+
+// settle waits for them. Who is left then is for synctest to tell of.
+func (k *Kit) settle() {
+	if k.bubble == 0 {
+		return
+	}
+	for pause := time.Millisecond; k.leftBehind() && pause < settleFor; pause *= 10 {
+		time.Sleep(pause)
+	}
 }
 
 // end ends all requests, those that come included.
@@ -175,15 +201,18 @@ func (k *Kit) end(why error) {
 	}
 }
 
-// leave takes down servers and watchdog, so that nothing of the kit's is left in the bubble.
+// leave begins to take down servers and watchdog, so that nothing of the kit's is left in the bubble.
 func (k *Kit) leave() {
 	k.down.Do(func() {
-		k.base.CloseIdleConnections()
-		if err := k.served.Close(); err != nil {
-			k.t.Errorf("reprotest: %v", err)
-		}
-		if _, err := k.dog.Close(); err != nil {
-			k.t.Errorf("reprotest: %v", err)
-		}
+		go func() { // who calls may be a process of the watchdog's
+			defer close(k.left)
+			k.base.CloseIdleConnections()
+			if err := k.served.Close(); err != nil {
+				k.t.Errorf("reprotest: %v", err)
+			}
+			if _, err := k.dog.Close(); err != nil {
+				k.t.Errorf("reprotest: %v", err)
+			}
+		}()
 	})
 }

@@ -201,38 +201,49 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// deadlockVariable has the test below take place in a process of its own: synctest ends it.
+// deadlockVariable has the test below take place in a process of its own: synctest ends it. Its value is the
+// scenario.
 const deadlockVariable = "WEDGE_TEST_DEADLOCK"
 
-// TestDeadlock: a harness that waits for itself is told so, and synctest says what it has to say.
+// TestDeadlock: a harness that waits for itself is told so, be it that it has no request under way or that its
+// requests have been ended, and synctest says what it has to say.
 func TestDeadlock(t *testing.T) {
-	if os.Getenv(deadlockVariable) != "" {
-		synctest.Test(t, func(t *testing.T) {
-			k := reprotest.Start(t)
-			if _, err := writeWithNetHTTP(t.Context(), k, 0); err != nil {
-				t.Error(err)
-			}
-			var mu sync.Mutex
-			waiting := sync.NewCond(&mu)
-			mu.Lock()
-			waiting.Wait()
-		})
+	if scenario := os.Getenv(deadlockVariable); scenario != "" {
+		deadlock(t, scenario)
 		return
 	}
-	child := exec.Command(os.Args[0], "-test.run=^TestDeadlock$")
-	child.Env = append(os.Environ(), deadlockVariable+"=1")
-	out, err := child.CombinedOutput()
-	for _, want := range []string{
-		"no request is under way, and none has been sent for 24h", "1 requests so far, 1 answered in full",
-		"kit_test.go", "deadlock: all goroutines in bubble are blocked",
+	for _, test := range []struct {
+		scenario string
+		want     []string
+	}{
+		{"healthy", []string{"no request is under way, and none has been sent for 24h", "1 requests so far, 1 answered in full"}},
+		{"silent-stream", []string{"no request has been answered in full for 10m", "cause silent-stream"}},
 	} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("want %q", want)
+		child := exec.Command(os.Args[0], "-test.run=^TestDeadlock$")
+		child.Env = append(os.Environ(), deadlockVariable+"="+test.scenario)
+		out, err := child.CombinedOutput()
+		for _, want := range append(test.want, "kit_test.go", "deadlock: all goroutines in bubble are blocked") {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: want %q", test.scenario, want)
+			}
+		}
+		if err == nil || t.Failed() {
+			t.Errorf("%s: ended with %v:\n%s", test.scenario, err, out)
 		}
 	}
-	if err == nil || t.Failed() {
-		t.Errorf("ended with %v:\n%s", err, out)
-	}
+}
+
+func deadlock(t *testing.T, scenario string) {
+	synctest.Test(t, func(t *testing.T) {
+		k := reprotest.Start(t, reprotest.Scenario(scenario))
+		if _, err := writeWithNetHTTP(t.Context(), k, 0); err != nil {
+			t.Log(err)
+		}
+		var mu sync.Mutex
+		waiting := sync.NewCond(&mu)
+		mu.Lock()
+		waiting.Wait()
+	})
 }
 
 // noticed are scenarios that a single call meets.

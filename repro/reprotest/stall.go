@@ -21,7 +21,8 @@ func (k *Kit) look(s embed.Stall) {
 	}
 }
 
-// fail fails the test, once, and ends its requests.
+// fail fails the test, once, and ends its requests. Then the kit leaves: if the harness waits for something of its
+// own still, synctest can say so.
 func (k *Kit) fail(what string, v *diagnose.Verdict, e *harness.Evidence) {
 	k.mu.Lock()
 	first := k.verdict == nil && context.Cause(k.life) == nil
@@ -36,6 +37,7 @@ func (k *Kit) fail(what string, v *diagnose.Verdict, e *harness.Evidence) {
 	}
 	k.t.Errorf("%s", k.report(what, v, e))
 	k.end(ErrStalled)
+	k.leave()
 }
 
 // Of a harness whose requests fail and are sent again: that is a stall after so many, once they take StallAfter
