@@ -140,3 +140,18 @@ func both(t *testing.T, name string, h harness) {
 		golden(t, name+".txt", said)
 	})
 }
+
+// TestReadme: the README shows what a test says.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := os.ReadFile("testdata/nethttp.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```text\n"+string(said)+"```") {
+		t.Error("the section on go test in README.md does not have testdata/nethttp.txt as it is")
+	}
+}

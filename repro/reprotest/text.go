@@ -1,6 +1,7 @@
 package reprotest
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"runtime/debug"
@@ -20,7 +21,7 @@ const callsShown = 20
 func (k *Kit) report(what string, v *diagnose.Verdict, e *harness.Evidence) string {
 	var b strings.Builder
 	k.head(&b, what)
-	fmt.Fprintf(&b, "verdict: %s; layer %s, cause %s\n  %s\n", v.Outcome, v.Layer, v.Cause, v.Summary)
+	fmt.Fprintf(&b, "verdict: %s; layer %s, cause %s\n  %s\n", v.Outcome, v.Layer, v.Cause, cmp.Or(v.Why, v.Summary))
 	if len(e.Calls) > 0 {
 		b.WriteString("requests under way, as either side has them:\n")
 		for i := range e.Calls {
