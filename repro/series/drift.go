@@ -59,16 +59,17 @@ func (q *quality) judge(all []point, load string) Finding {
 	share := change / math.Abs(f.First) // infinite from 0
 	moved := fmt.Sprintf("it went from %s to %s (medians of the first and last third)", show(f.First, q.unit), show(f.Last, q.unit))
 	f.Verdict = VerdictOK
+	matters := q.matters(change, share)
 	switch {
+	case matters && load == "" && isStep(&f, points, line):
 	case change == 0 || line.p >= pMax || (line.low <= 0 && line.high >= 0) || line.slope*change < 0:
 		f.Why = "no change that is clear of noise: " + moved
-	case !q.matters(change, share):
+	case !matters:
 		f.Why = moved + ", which is too little to matter"
 	case !steady(points):
 		f.Why = moved + ", but went back in between"
 	case load != "":
 		f.Verdict, f.Why = VerdictUnclear, moved+", but so did the load: "+load
-	case isStep(&f, points, line):
 	default:
 		f.Verdict, f.Why = VerdictDrifting, fmt.Sprintf("%s, all the time: %s", moved, f.pace(line.slope/math.Abs(line.start)))
 		if levelsOff(points, line) {

@@ -13,7 +13,7 @@ const (
 )
 
 // Finding is what was found about one series of values. A series is called leaking or drifting if all of these hold, each of
-// which Why names if it is the one that does not: its trend is clear of noise (P below 0.001); it matters (see [Leak] and [Drift]);
+// which Why names if it is the one that does not: its trend is clear of noise (P below 0.0001); it matters (see [Leak] and [Drift]);
 // it goes one way all the time; one step from a level to another does not explain it better; and it does not level off.
 type Finding struct {
 	Name    string  `json:"name"` // as thresholds call it: "rss", "p95(call)"
@@ -37,7 +37,7 @@ type Finding struct {
 
 // What a trend must be to be more than noise, and how many points it is looked for in.
 const (
-	pMax      = 0.001
+	pMax      = 0.0001
 	pointsMin = 12
 	pointsMax = 48 // more are made into so many
 )

@@ -8,6 +8,7 @@ import (
 // What a growth must be to matter.
 const (
 	growthPerHMin  = 0.05    // share of where it began
+	growthShareMin = 0.1     // the same over the time that was looked at: what is slow may go on for days
 	growthBytesMin = 1 << 20 // over the time that was looked at
 	growthItemsMin = 5
 	collectionsMin = 3 // garbage collections over that time, below which memory may just not have been collected
@@ -29,7 +30,7 @@ var resources = [...]resource{
 }
 
 // Leak says of each resource of a process whether it grows without end: over the last two thirds of the readings, so that
-// what fills up at the start is not taken for a leak, by more than 5 % an hour and, in all, by more than 1 MiB, or 5 items. The
+// what fills up at the start is not taken for a leak, by more than 5 % an hour or 10 % in all, and by more than 1 MiB, or 5 items. The
 // readings are to be in order of time; those of a warm-up are not to be given.
 func Leak(readings []Process) []Finding {
 	late := readings
@@ -78,14 +79,15 @@ func (r *resource) judge(late []Process) Finding {
 	}
 	grows := fmt.Sprintf("it grew from %s to %s in %s (%s)", show(line.start, r.unit), show(line.end, r.unit), showSeconds(f.ToS-f.FromS), f.pace(share))
 	f.Verdict = VerdictOK
+	matters := total > least && (share > growthPerHMin || total > growthShareMin*line.start)
 	switch collections := late[len(late)-1].GCCycles - late[0].GCCycles; {
+	case matters && isStep(&f, points, line):
 	case line.slope <= 0 || line.p >= pMax || line.low <= 0:
 		f.Why = fmt.Sprintf("no growth that is clear of noise: %s, then %s", show(f.First, r.unit), show(f.Last, r.unit))
-	case total <= least || share <= growthPerHMin:
+	case !matters:
 		f.Why = grows + ", which is too little to matter"
 	case !steady(points):
 		f.Why = grows + ", but went down again in between"
-	case isStep(&f, points, line):
 	case levelsOff(points, line):
 		f.Verdict, f.Why = VerdictUnclear, grows+", but ever more slowly: a longer run would tell"
 	case r.collected && collections < collectionsMin:

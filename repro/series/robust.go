@@ -16,6 +16,7 @@ type trend struct {
 	start     float64 // of the line with that slope through the middle of the points, at the first of them
 	end       float64 // and at the last
 	p         float64 // two-sided, of Mann–Kendall's test for a trend
+	factor    float64 // by how much variances grow since values depend on those before them
 }
 
 // z99 is the quantile of the normal distribution that leaves 0.5 % on either side.
@@ -23,12 +24,7 @@ const z99 = 2.5758293035489004
 
 // trendOf takes the square of the number of points in time: thin them first. There must be at least 3, in order of time.
 func trendOf(points []point) trend {
-	s, variance := kendall(points)
 	out := trend{n: len(points), p: 1}
-	if variance > 0 && s != 0 {
-		z := (math.Abs(s) - 1) / math.Sqrt(variance) // less 1: S moves in steps of 2
-		out.p = min(math.Erfc(z/math.Sqrt2), 1)
-	}
 	slopes := make([]float64, 0, len(points)*(len(points)-1)/2)
 	for i := range points {
 		for _, q := range points[i+1:] {
@@ -40,24 +36,44 @@ func trendOf(points []point) trend {
 	if len(slopes) == 0 {
 		return out
 	}
-	slices.Sort(slopes)
-	out.slope = middle(slopes)
+	out.slope = median(slopes) // which sorts them
+	at0 := median(out.rest(points))
+	out.start, out.end = at0+out.slope*points[0].t, at0+out.slope*points[len(points)-1].t
+	s, variance := kendall(points)
+	out.factor = dependence(noise(points, out))
+	variance *= out.factor
+	if variance > 0 && s != 0 {
+		z := (math.Abs(s) - 1) / math.Sqrt(variance) // less 1: S moves in steps of 2
+		out.p = min(math.Erfc(z/math.Sqrt2), 1)
+	}
 	reach := z99 * math.Sqrt(variance)
 	n := float64(len(slopes))
 	out.low = slopes[int(max((n-reach)/2, 0))]
 	out.high = slopes[int(min((n+reach)/2, n-1))]
-	rest := make([]float64, len(points))
+	return out
+}
+
+// rest returns what is left of the values when the trend is taken off.
+func (l *trend) rest(points []point) []float64 {
+	out := make([]float64, len(points))
 	for i, q := range points {
-		rest[i] = q.x - out.slope*q.t
+		out[i] = q.x - l.slope*q.t
 	}
-	at0 := median(rest)
-	out.start, out.end = at0+out.slope*points[0].t, at0+out.slope*points[len(points)-1].t
+	return out
+}
+
+// around is rest, less its median.
+func (l *trend) around(points []point) []float64 {
+	out := l.rest(points)
+	m := median(slices.Clone(out))
+	for i := range out {
+		out[i] -= m
+	}
 	return out
 }
 
 // kendall returns Mann–Kendall's S, the number of pairs that rise less that of those that fall, and its variance where there
-// is no trend: with ties taken into account, and made larger where values depend on those before them (Hamed and Rao, 1998),
-// without which a slow oscillation would pass for a trend.
+// is no trend, with ties taken into account.
 func kendall(points []point) (s, variance float64) {
 	n := float64(len(points))
 	for i := range points {
@@ -75,7 +91,7 @@ func kendall(points []point) (s, variance float64) {
 		t := float64(ties)
 		variance -= t * (t - 1) * (2*t + 5)
 	}
-	return s, variance / 18 * dependence(points)
+	return s, variance / 18
 }
 
 // tied returns how many points have the same value, for each value that several have.
@@ -96,11 +112,14 @@ func tied(points []point) []int {
 	return out
 }
 
-// dependence returns by how much the variance of S grows since the ranks of values, freed of their trend, are correlated
-// with those before them: at least 1. Only correlations that are clear of noise count, but for that with the value just before.
-func dependence(points []point) float64 {
-	n := len(points)
-	r := ranks(detrended(points))
+// dependence returns by how much the variance of S grows since values, freed of their trend, depend on those before them: at
+// least 1. Without it a slow oscillation would pass for a trend. It is the larger of two estimates: by the correlations of
+// ranks at all distances at which they are clear of noise (Hamed and Rao, 1998), and by that of neighbours alone, as if each value
+// passed on a share of itself. The latter has its bias taken off, which is large in short series, and counts where it is more
+// than five in six series without any dependence show.
+func dependence(rest []float64) float64 {
+	n := len(rest)
+	r := ranks(rest)
 	mean := float64(n-1) / 2
 	var square float64
 	for i := range r {
@@ -110,37 +129,23 @@ func dependence(points []point) float64 {
 	if square == 0 || n < 4 {
 		return 1
 	}
-	factor, size := 0.0, float64(n)
+	factor, neighbours, size := 0.0, 0.0, float64(n)
 	for lag := 1; lag <= n/3; lag++ {
 		var sum float64
 		for i := range n - lag {
 			sum += r[i] * r[i+lag]
 		}
 		rho := sum / square
-		if lag > 1 && math.Abs(rho) < 1.96/math.Sqrt(size) {
+		if lag == 1 && rho > 1/math.Sqrt(size) {
+			neighbours = min(rho+(1+4*rho)/size, 0.95)
+		}
+		if math.Abs(rho) < 1.96/math.Sqrt(size) {
 			continue
 		}
 		k := float64(lag)
 		factor += (size - k) * (size - k - 1) * (size - k - 2) * rho
 	}
-	return max(1+2/(size*(size-1)*(size-2))*factor, 1)
-}
-
-// detrended returns the values less a line through the medians of their first and last thirds.
-func detrended(points []point) []float64 {
-	n := len(points)
-	third := max(n/3, 1)
-	first, last := points[:third], points[n-third:]
-	t0, t1 := median(times(first)), median(times(last))
-	slope := 0.0
-	if t1 > t0 {
-		slope = (median(values(last)) - median(values(first))) / (t1 - t0)
-	}
-	out := make([]float64, n)
-	for i, p := range points {
-		out[i] = p.x - slope*p.t
-	}
-	return out
+	return max(1, 1+2/(size*(size-1)*(size-2))*factor, (1+neighbours)/(1-neighbours))
 }
 
 // ranks returns the ranks of values, from 0; equal ones share theirs.
