@@ -32,13 +32,13 @@ func timeTicks(end float64) (ticks []tick) {
 	return ticks
 }
 
-// ceiling is a round number not below v: 1, 2, 2.5 or 5 times a power of ten. 1 for what is not above 0.
+// ceiling is a round number not below v, whose half is round too. 1 for what is not above 0.
 func ceiling(v float64) float64 {
 	if !(v > 0) || !finite(v) {
 		return 1
 	}
 	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 2, 2.5, 5} {
+	for _, m := range []float64{1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8} {
 		if v <= m*power*(1+1e-9) {
 			return m * power
 		}

@@ -154,14 +154,15 @@ func (c *chart) x(at float64) int {
 // draw draws bands, series and lines. Nothing of it is text of the bundle but titles, which are escaped.
 func (c *chart) draw(top float64) string {
 	var b strings.Builder
-	for _, s := range c.Bands {
-		from, to := c.x(s.FromS), c.x(s.ToS)
-		fmt.Fprintf(&b, `<rect class="band" x="%d" y="0" width="%d" height="%d"><title>%s</title></rect>`, from, max(to-from, 3), boxHigh, template.HTMLEscapeString(s.Title))
-	}
 	fmt.Fprintf(&b, `<path class="grid" d="M0 %dH%dM0 1H%d"/>`, boxHigh/2, boxWide, boxWide)
 	y := func(v float64) int { return int(math.Round(boxHigh - boxHigh*math.Min(math.Max(v/top, 0), 1))) }
 	base := make([]float64, len(c.AtS))
+	shaded := false
 	for _, s := range c.Series {
+		if !s.Area && !shaded { // over areas, under lines
+			c.shade(&b)
+			shaded = true
+		}
 		values := make([]float64, min(len(s.V), len(c.AtS)))
 		for i := range values {
 			values[i] = s.V[i]
@@ -180,12 +181,23 @@ func (c *chart) draw(top float64) string {
 			copy(base, values)
 		}
 	}
+	if !shaded {
+		c.shade(&b)
+	}
 	for _, l := range c.Lines {
 		if finite(l.V) {
 			fmt.Fprintf(&b, `<path class="level" d="M0 %dH%d"><title>%s</title></path>`, y(l.V), boxWide, template.HTMLEscapeString(l.Name+" "+c.value(l.V)))
 		}
 	}
 	return b.String()
+}
+
+// shade tints the bands. Where areas are of strong colours, the strip above says more.
+func (c *chart) shade(b *strings.Builder) {
+	for _, s := range c.Bands {
+		from, wide := c.x(s.FromS), max(c.x(s.ToS)-c.x(s.FromS), 3)
+		fmt.Fprintf(b, `<rect class="band" x="%d" y="0" width="%d" height="%d"/><rect class="strip" x="%[1]d" y="-8" width="%[2]d" height="7"><title>%[4]s</title></rect>`, from, wide, boxHigh, template.HTMLEscapeString(s.Title))
+	}
 }
 
 // path goes through values in steps: a value holds until the next one. An area goes back along its base.

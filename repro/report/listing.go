@@ -4,19 +4,28 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+
+	"example.com/wedge/harness"
 )
 
 // filesMax bounds the list of files.
 const filesMax = 400
 
-// fileView is a file of the bundle.
-type fileView struct{ Name, Size, What string }
+// fileView is a file of the bundle, or several of one kind.
+type fileView struct {
+	Name  string
+	Where []string // folders, for a file of a capture
+	What  string
+	Size  string
+	bytes int64
+}
 
 // listingView is the files of the bundle as the template has them.
 type listingView struct {
-	Files []fileView
-	More  int
+	Files []*fileView
+	All   int
 }
 
 // fileKinds say what a file is for, by the pattern of its name without number.
@@ -45,42 +54,54 @@ var fileKinds = []struct{ pattern, what string }{
 	{"goroutines.json", "what the dump says about the agents"},
 }
 
+// numberInName is that of an earlier capture, or of a log that was cut into several files.
 var numberInName = regexp.MustCompile(`-[0-9]+(\.)`)
 
 // listing lists the files of the bundle. The page itself is left out: there may be one already, or not yet.
 func listing(s *source) *listingView {
 	v := &listingView{}
+	kinds := map[string]*fileView{}
 	_ = fs.WalkDir(s.fs, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || name == reportFile || strings.HasPrefix(path.Base(name), ".") {
 			return nil // what cannot be listed is left out; parts that need it tell of it
 		}
-		if len(v.Files) == filesMax {
-			v.More++
-			return nil
+		v.All++
+		dir, base := path.Split(name)
+		base = numberInName.ReplaceAllString(base, "$1")
+		inCapture := strings.HasPrefix(dir, "stalls/") || dir == harness.EndDir+"/"
+		key := base
+		if !inCapture {
+			key = dir + base
 		}
-		f := fileView{Name: clean(name), What: "", Size: ""}
-		if info, err := e.Info(); err == nil {
-			f.Size = bytesWords(info.Size())
-		}
-		base := numberInName.ReplaceAllString(path.Base(name), "$1")
-		for _, k := range fileKinds {
-			if k.pattern == base {
-				f.What = k.what
-				if base != path.Base(name) {
-					f.What += earlier(name)
-				}
+		f := kinds[key+map[bool]string{true: "*"}[inCapture]]
+		if f == nil {
+			if len(v.Files) == filesMax {
+				return nil
 			}
+			f = &fileView{Name: clean(key), What: purpose(base)}
+			kinds[key+map[bool]string{true: "*"}[inCapture]] = f
+			v.Files = append(v.Files, f)
 		}
-		v.Files = append(v.Files, f)
+		if dir = clean(strings.TrimSuffix(dir, "/")); inCapture && !slices.Contains(f.Where, dir) && len(f.Where) < filesMax {
+			f.Where = append(f.Where, dir)
+		}
+		if info, err := e.Info(); err == nil {
+			f.bytes += info.Size()
+		}
+		f.Size = bytesWords(f.bytes)
 		return nil
 	})
+	// Those of the whole run first.
+	slices.SortStableFunc(v.Files, func(a, b *fileView) int { return min(len(a.Where), 1) - min(len(b.Where), 1) })
 	return v
 }
 
-// earlier says what the number in a name means.
-func earlier(name string) string {
-	if strings.Contains(name, "/") {
-		return " (an earlier look at the same stall)"
+// purpose says what a file is for; empty for one that is not known.
+func purpose(base string) string {
+	for _, k := range fileKinds {
+		if k.pattern == base {
+			return k.what
+		}
 	}
-	return " (a part of it)"
+	return ""
 }

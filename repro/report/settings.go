@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,6 +71,9 @@ func changes(was, is []setting) (list []change) {
 	here := make(map[string]bool, len(is))
 	for _, s := range is {
 		here[s.Path] = true
+		if s.Value == emptyBlock && within(was, s.Path) {
+			continue // its fields are told of below
+		}
 		if old, ok := before[s.Path]; (!ok || old != s.Value) && len(list) < settingsMax {
 			if !ok {
 				old = "–"
@@ -78,11 +82,19 @@ func changes(was, is []setting) (list []change) {
 		}
 	}
 	for _, s := range was {
-		if !here[s.Path] && len(list) < settingsMax {
+		if !here[s.Path] && len(list) < settingsMax && !(s.Value == emptyBlock && within(is, s.Path)) {
 			list = append(list, change{s.Path, "–", s.Value})
 		}
 	}
 	return list
+}
+
+// emptyBlock is the value of a block or a list without anything in it.
+const emptyBlock = "none"
+
+// within says whether any setting is part of a block.
+func within(list []setting, block string) bool {
+	return slices.ContainsFunc(list, func(s setting) bool { return strings.HasPrefix(s.Path, block+".") })
 }
 
 // toldApart are fields of a scenario that determine nothing, or stand elsewhere on the page.
@@ -126,7 +138,7 @@ func walk(d *json.Decoder, path string, out *[]setting) {
 		return
 	}
 	if n == 0 && path != "" {
-		add(out, path, "none")
+		add(out, path, emptyBlock)
 	}
 	if open == '[' && plainList(path, (*out)[before:], n) {
 		values := make([]string, n)
@@ -155,7 +167,7 @@ func leafText(token json.Token) string {
 	case string:
 		return t
 	case nil:
-		return "none"
+		return emptyBlock
 	}
 	return fmt.Sprint(token)
 }

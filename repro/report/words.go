@@ -118,8 +118,16 @@ func trimZeros(s string) string {
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }
 
-// share writes a part of 1 in percent.
-func share(v float64) string { return number(100*v) + " %" }
+// share writes a part of 1 in percent, as finely as anybody reads it.
+func share(v float64) string {
+	switch v *= 100; {
+	case v > 0 && v < 0.1:
+		return "< 0.1 %"
+	case finite(v):
+		v = math.Round(v*10) / 10
+	}
+	return number(v) + " %"
+}
 
 // bytesWords writes a number of bytes.
 func bytesWords(n int64) string {
