@@ -12,10 +12,12 @@
 //		})
 //	}
 //
-// The test fails when nothing gets on for too long, by the bubble's clock: no request is answered in full,
-// and what is awaited will not come, by the diagnosis that runs of wedge have too. It says the verdict, what
-// each request is at on either side, where the test's goroutines wait, and how to see it again. The requests
-// under way then end with [ErrStalled], so that the harness comes back and the test can end.
+// The test fails when nothing gets on for too long, by the bubble's clock ([StallAfter]): no request is answered
+// in full, no tokens come, and what is awaited will not come, by the diagnosis that runs of wedge have too. It also
+// fails when requests only fail and are sent again for so long. It says the verdict, what each request is at on
+// either side, where the test's goroutines wait, and how to see it again. The requests under way then end with
+// [ErrStalled], so that the harness comes back and the test can end. Those that are left when the test is over
+// end with [ErrClosed]: a bubble can only end once all its goroutines have.
 //
 // Whether the harness's own result is good is for the test to say. Scenarios have their faults at some time
 // within hours; here the first one begins with the test, unless [KeepTimes] says otherwise.

@@ -71,6 +71,9 @@ func Start(t TB, given ...Option) *Kit {
 		t.Fatalf("reprotest: %v", err)
 	}
 	k := &Kit{t: t, o: o, bubble: ownBubble(), left: make(chan struct{})}
+	if o.loopback && k.bubble != 0 {
+		t.Fatalf("reprotest: Loopback in a synctest bubble, where time stands still while somebody waits for a socket: want none of it, or no bubble")
+	}
 	k.life, k.cut = context.WithCancelCause(context.Background())
 	if err := k.start(); err != nil {
 		t.Fatalf("reprotest: %v", err)

@@ -201,6 +201,31 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestLoopbackInBubble is refused: it would wait for ever.
+func TestLoopbackInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tap := &fatal{TB: t}
+		tap.start(reprotest.Loopback())
+		if !strings.Contains(tap.said, "Loopback in a synctest bubble") {
+			t.Errorf("said %q", tap.said)
+		}
+	})
+}
+
+// TestKeepTimes: a scenario's faults may stay where they are.
+func TestKeepTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := reprotest.Start(t, reprotest.Scenario("silent-stream"), reprotest.KeepTimes())
+		if article, err := writeWithNetHTTP(t.Context(), k, 0); err != nil || article == "" {
+			t.Errorf("%d bytes, %v", len(article), err)
+		}
+		time.Sleep(20 * time.Minute)
+		if _, err := writeWithNetHTTP(t.Context(), k, time.Minute); err != nil || k.Counts().Left == 0 {
+			t.Errorf("%v, %+v", err, k.Counts())
+		}
+	})
+}
+
 // deadlockVariable has the test below take place in a process of its own: synctest ends it. Its value is the
 // scenario.
 const deadlockVariable = "WEDGE_TEST_DEADLOCK"
