@@ -36,6 +36,7 @@ type execFlags struct {
 	json     string
 	quiet    bool
 	verbose  bool
+	after    afterRun
 }
 
 func newExec() *cobra.Command {
@@ -107,6 +108,7 @@ func (f *execFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.json, "json", "", "write the verdict as one JSON document to this file; - is standard output")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing on standard error but errors and the verdict")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print refuted hypotheses with their reasons too")
+	f.after.register(flags)
 }
 
 func (f *execFlags) run(cmd *cobra.Command, args []string) error {
@@ -138,6 +140,7 @@ func (f *execFlags) run(cmd *cobra.Command, args []string) error {
 	if err := printGuest(cmd.ErrOrStderr(), r, o.Replay, f.verbose); err != nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("standard error: %w", err)}
 	}
+	f.after.write(cmd, o.Out)
 	return execExit(r)
 }
 

@@ -48,6 +48,7 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 	if err := f.report(cmd.OutOrStdout(), r); err != nil {
 		return nil, &exitError{code: exitFailed, err: fmt.Errorf("standard output: %w", err)}
 	}
+	f.after.write(cmd, o.Out)
 	if r.WriteErr != nil {
 		return r, &exitError{code: exitFailed, err: r.WriteErr}
 	}

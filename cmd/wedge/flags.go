@@ -31,6 +31,7 @@ type runFlags struct {
 	listen  string
 	line    bool // no screen
 	junit   junitFlag
+	after   afterRun
 }
 
 func (f *runFlags) register(flags *pflag.FlagSet, clock string) {
@@ -47,6 +48,7 @@ func (f *runFlags) register(flags *pflag.FlagSet, clock string) {
 	flags.BoolVar(&f.line, "line", false, "on a terminal: show a line of progress instead of a screen")
 	flags.BoolVar(&f.print, "print", false, "print the scenario with every default, and run nothing")
 	f.junit.register(flags)
+	f.after.register(flags)
 }
 
 // apply puts the overrides into the scenario and validates it.

@@ -199,6 +199,7 @@ func (f *soakFlags) execute(cmd *cobra.Command, o repro.Options, run func(contex
 	if err := f.printSoak(cmd.OutOrStdout(), r); err != nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("standard output: %w", err)}
 	}
+	f.after.write(cmd, o.Out)
 	return soakExit(r)
 }
 
