@@ -25,7 +25,7 @@ type Agent struct {
 	faults *fault.Set // nil if none is at a tool or in the harness
 	mail   *mailbox   // of its sub-agents; nil: none so far
 	limits Limits
-	// forgets says that the articles of a task are dropped when it has ended.
+	// forgets says that nothing of a task is kept when it has ended.
 	forgets bool
 
 	state State // guarded by the monitor; only the agent's own process changes what Follow does not
@@ -68,8 +68,8 @@ func New(w sim.World, name string, wf *Workflow, ws Workspace, chat Chatter, obs
 	return a
 }
 
-// Forgets has the agent, and its sub-agents, drop the articles of a task when it has ended: where tasks
-// have no end, articles must have one. Call it before Run.
+// Forgets has the agent, and its sub-agents, drop the articles of a task when it has ended, and take what it
+// waited for off the world's Objects: where tasks have no end, these must have one. Call it before Run.
 func (a *Agent) Forgets() { a.forgets = true }
 
 // State returns a copy of the agent's state. The monitor must not be held.
@@ -144,6 +144,9 @@ func (a *Agent) end(err error) {
 	if a.job.output != nil {
 		a.job.output.Close()
 	}
+	if a.forgets {
+		a.retire()
+	}
 	a.job = nil
 	a.w.Lock()
 	a.state.Stage, a.state.Since, a.state.Tool, a.state.WaitsFor = pacer.StageDone, a.w.Now(), "", nil
@@ -153,6 +156,17 @@ func (a *Agent) end(err error) {
 	if a.proc != nil {
 		a.proc.SetLabels(noLabels)
 		a.proc = nil
+	}
+}
+
+// retire takes what the agent waited for in its task off the world's Objects.
+func (a *Agent) retire() {
+	if a.job.output != nil {
+		a.job.output.Retire()
+	}
+	if a.mail != nil {
+		a.mail.store.Retire()
+		a.mail = nil
 	}
 }
 

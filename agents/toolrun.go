@@ -188,7 +188,11 @@ func (a *Agent) hang(ctx context.Context, tool string) error {
 	name := "tool " + tool + " of " + a.state.Name
 	a.waitFor([]string{name})
 	defer a.waitFor(nil)
-	return sim.NewLatch(a.w, name).Wait(ctx)
+	latch := sim.NewLatch(a.w, name)
+	if a.forgets {
+		defer latch.Retire()
+	}
+	return latch.Wait(ctx)
 }
 
 func (a *Agent) readMessage(r *toolRun) {

@@ -79,7 +79,7 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 	if o.Bundle != nil && o.Servers != nil {
 		f.sampler.log = o.Bundle.Log(bundle.SamplesLog)
 	}
-	l.ended = f.stallEnded
+	l.ended, l.router = f.stallEnded, o.Router
 	return f, nil
 }
 

@@ -17,6 +17,7 @@ import (
 type Ledger struct {
 	w       sim.World
 	journal *Journal
+	router  *RouterLog // told of attempts that have ended; nil: nobody is
 
 	// Guarded by the monitor.
 	watch   watch
@@ -308,6 +309,9 @@ func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {
 	if r.Again {
 		t.Backoffs++
 		t.BackoffWait += r.Delay
+	}
+	if l.router != nil {
+		l.router.attemptEnded(r.ID)
 	}
 	l.journal.attemptEnd(l.w.Now(), s, &r)
 }

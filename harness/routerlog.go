@@ -39,6 +39,7 @@ type RouterLog struct {
 type routerEntry struct {
 	RouterRequest
 	n            int          // open ones; 0: it has been answered
+	left         bool         // nobody waits for the answer any more
 	answer       RouterAnswer // without ID; of the latest one with this id
 	older, newer *routerEntry
 }
@@ -227,10 +228,30 @@ func (r *RouterLog) finish(ev *requestlog.Event, at sim.Instant) {
 	}
 	r.open--
 	e.answer = answer
-	if e.n--; e.n == 0 {
-		r.started.remove(e)
-		r.finished.add(e)
-		r.forget()
+	if e.n--; e.n > 0 {
+		return
+	}
+	r.started.remove(e)
+	if e.left {
+		r.discard(e)
+		return
+	}
+	r.finished.add(e)
+	r.forget()
+}
+
+// attemptEnded says that nobody waits any more for the answer to the request of an id: it need not be
+// remembered once it has been given. Only where somebody says so does the log of a long run keep to what is
+// under way; otherwise it remembers the latest ones. The monitor is held.
+func (r *RouterLog) attemptEnded(id string) {
+	e := r.byID[id]
+	switch {
+	case e == nil:
+	case e.n > 0:
+		e.left = true
+	default:
+		r.finished.remove(e)
+		r.discard(e)
 	}
 }
 

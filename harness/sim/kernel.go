@@ -120,6 +120,8 @@ func (k *Virtual) Note(b []byte) {
 
 func (k *Virtual) register(o object) { k.objects = append(k.objects, o) }
 
+func (k *Virtual) retire(o object) { k.objects = without(k.objects, o) }
+
 // Objects implements World.
 func (k *Virtual) Objects() []ObjectState {
 	k.Lock()

@@ -46,6 +46,10 @@ func (l *Latch) Wait(ctx context.Context) error {
 	return l.waiters.wait(ctx, l.w, l.label)
 }
 
+// Retire takes the latch off the world's Objects: for one of many that are made in the course of a run. It works
+// as before. The monitor may be held or not.
+func (l *Latch) Retire() { l.w.retire(l) }
+
 func (l *Latch) state() ObjectState {
 	st := ObjectState{Kind: "latch", Name: l.name, Capacity: 1, Holders: []Party{}, Waiters: l.waiters.parties()}
 	if l.open {

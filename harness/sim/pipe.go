@@ -163,6 +163,9 @@ func (p *Pipe) Close() {
 	}
 }
 
+// Retire takes the pipe off the world's Objects, as [Latch.Retire] does for latches.
+func (p *Pipe) Retire() { p.w.retire(p) }
+
 func (p *Pipe) state() ObjectState {
 	return ObjectState{Kind: "pipe", Name: p.name, Capacity: PipeBytes, InUse: p.held, Holders: []Party{}, Waiters: p.writers.parties()}
 }

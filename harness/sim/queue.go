@@ -189,6 +189,9 @@ func (q *Queue[T]) unpromised() int { return q.len() - q.itemsPromised }
 // gone over the bound.
 func (q *Queue[T]) places() int { return q.bound - q.len() - q.placesPromised }
 
+// Retire takes the queue off the world's Objects, as [Latch.Retire] does for latches.
+func (q *Queue[T]) Retire() { q.w.retire(q) }
+
 func (q *Queue[T]) state() ObjectState {
 	waiters := append(q.getters.parties(), q.putters.parties()...)
 	return ObjectState{Kind: "queue", Name: q.name, Capacity: q.bound, InUse: q.len(), Holders: []Party{}, Waiters: waiters}

@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // Party is somebody at a waiting object: who holds a part of it or waits for it, for what, since
 // when.
 type Party struct {
@@ -30,6 +32,17 @@ type ProcessState struct {
 
 // object is a waiting object with a name.
 type object interface{ state() ObjectState }
+
+// without takes o off a list, from the end of which it is seldom far: what comes and goes is younger than
+// what stays.
+func without(objects []object, o object) []object {
+	for i, other := range slices.Backward(objects) {
+		if other == o {
+			return slices.Delete(objects, i, i+1)
+		}
+	}
+	return objects
+}
 
 func states(objects []object) []ObjectState {
 	out := make([]ObjectState, len(objects))

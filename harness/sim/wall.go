@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -195,10 +196,16 @@ func (x *Wall) register(o object) {
 	x.objects = append(x.objects, o)
 }
 
+func (x *Wall) retire(o object) {
+	x.books.Lock()
+	defer x.books.Unlock()
+	x.objects = without(x.objects, o)
+}
+
 // Objects implements World.
 func (x *Wall) Objects() []ObjectState {
 	x.books.Lock()
-	objects := x.objects[:len(x.objects):len(x.objects)]
+	objects := slices.Clone(x.objects)
 	x.books.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -82,6 +82,8 @@ type World interface {
 	waiterFor(ctx context.Context) *waiter
 	// register adds a named object to Objects.
 	register(o object)
+	// retire takes it off again.
+	retire(o object)
 }
 
 // Cause returns why ctx was cancelled: its cause in either world, or nil if it was not.
