@@ -1,7 +1,9 @@
 package threshold
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -47,11 +49,11 @@ func (t *term) eval(v Values) Outcome {
 	}
 	n := v.WindowCount()
 	var worst Outcome
-	why := "there is no window after the warm-up"
+	why := ""
 	for i := range n {
 		value, missing := v.WindowValue(i, t.agg, t.metric.name, t.base)
 		if missing != "" {
-			why = "no window has a value: " + missing
+			why = cmp.Or(why, "no window has a value: "+missing)
 			continue
 		}
 		out := t.outcome(value, "", i+1)
@@ -60,7 +62,7 @@ func (t *term) eval(v Values) Outcome {
 		}
 	}
 	if worst.Window == 0 {
-		return t.outcome(0, why, 0)
+		return t.outcome(0, cmp.Or(why, "there is no window after the warm-up"), 0)
 	}
 	return worst
 }
@@ -75,6 +77,8 @@ func (t *term) worse(a, b *Outcome) bool {
 		return a.Value > b.Value
 	case ">", ">=":
 		return a.Value < b.Value
+	case "==":
+		return math.Abs(a.Value*t.factor-t.limit) > math.Abs(b.Value*t.factor-t.limit)
 	}
 	return false
 }
