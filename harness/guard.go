@@ -146,6 +146,9 @@ func (f *Fleet) settle() {
 		ep.Latest = &e
 		ep.judged = true
 		f.judge(ep)
+		if f.endless != nil { // nothing that such a run remembers may grow
+			ep.First, ep.Before, ep.Latest = nil, nil, nil
+		}
 	}
 }
 

@@ -49,6 +49,7 @@ type Episode struct {
 	EndedAt    sim.Instant // the step that ended it; 0: it was open when the run ended
 	EndedBy    string      // agent whose step that was
 
+	// Of an episode that has ended, in a run with a Demand, only its files have the evidence: then these are nil.
 	First  *Evidence // at the first capture
 	Latest *Evidence // at the latest one, which may be the first
 	Before *Evidence // at the one before the latest; nil if there is none
