@@ -6,8 +6,11 @@ import (
 	"example.com/wedge/repro/diagnose"
 )
 
-// textBytesMax bounds each text that comes from elsewhere.
-const textBytesMax = 400
+// Bounds of texts that come from elsewhere: a name, and an explanation.
+const (
+	textBytesMax = 400
+	whyBytesMax  = 1500
+)
 
 // The stages of a call; those before are agents' own.
 const (
@@ -90,21 +93,24 @@ func (s *Snapshot) fillStall(p *harness.Progress) {
 		LastedS: end.Sub(g.StartedAt).Seconds(), EndedBy: cut(g.EndedBy),
 	}
 	if v, ok := g.Verdict.(diagnose.Verdict); ok {
-		s.Stall.Outcome, s.Stall.Layer, s.Stall.Why = string(v.Outcome), string(v.Layer), cut(v.Summary)
+		s.Stall.Outcome, s.Stall.Layer, s.Stall.Why = string(v.Outcome), string(v.Layer), cutAt(v.Summary, whyBytesMax)
 		if v.Cause != diagnose.CauseNone {
 			s.Stall.Cause = string(v.Cause)
 		}
 	}
 }
 
-// cut bounds a text, at the end of a character.
-func cut(text string) string {
-	if len(text) <= textBytesMax {
+// cut bounds a name.
+func cut(text string) string { return cutAt(text, textBytesMax) }
+
+// cutAt bounds a text, at the end of a character.
+func cutAt(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
 	end := 0
 	for i := range text {
-		if i > textBytesMax-len("…") {
+		if i > most-len("…") {
 			break
 		}
 		end = i

@@ -5,8 +5,8 @@ import { area, nearest, spark } from "./draw.js";
 const pointsMax = 480;
 const $ = (id) => document.getElementById(id);
 const names = {
-  think: "thinking", tool: "running a tool", slot: "waiting for a slot", rate: "waiting for a rate limit", backoff: "waiting to retry",
-  connect: "connecting", headers: "waiting for headers", first_token: "waiting for the first token", stream: "receiving",
+  think: "thinking", tool: "in a tool", slot: "waits for a slot", rate: "waits for a rate", backoff: "waits to retry",
+  connect: "connects", headers: "waits for headers", first_token: "waits for first token", stream: "receives",
 };
 const label = (stage) => names[stage] || stage;
 
@@ -77,8 +77,8 @@ function showVerdict(s) {
       since = `Nothing has got on since ${duration(stall.started_s)}; found at ${duration(stall.detected_s)}.`;
     } else {
       mood = "warn";
-      headline += ` · last stall: ${stall.episode}${what ? `, ${what}` : ""}`;
-      since = `From ${duration(stall.started_s)} for ${duration(stall.lasted_s)}${stall.ended_by ? `, until ${stall.ended_by} finished a step` : ""}.`;
+      headline += `. The last stall was number ${stall.episode}${what ? `, ${what}` : ""}`;
+      since = `It went from ${duration(stall.started_s)} for ${duration(stall.lasted_s)}${stall.ended_by ? `, until ${stall.ended_by} finished a step` : ""}.`;
     }
   } else if (s.state === "running") since = "No stall so far.";
   else if (s.state === "ended") since = "Nothing stalled.";
@@ -100,7 +100,7 @@ function showTiles(s) {
   perSecond("calls-per-s", c.per_s);
   set("calls-total", `${whole.format(c.completed)} in all, ${whole.format(c.in_flight)} in flight${c.failed ? `, ${whole.format(c.failed)} failed` : ""}`);
   perSecond("tokens-per-s", s.tokens.per_s);
-  set("tokens-total", `${whole.format(s.tokens.received)} in all${s.tokens.wasted ? `, ${whole.format(s.tokens.wasted)} wasted` : ""}`);
+  set("tokens-total", `${whole.format(s.tokens.received)} of ended attempts${s.tokens.wasted ? `, ${whole.format(s.tokens.wasted)} wasted` : ""}`);
   set("tasks", s.run.tasks ? `${whole.format(t.done)} of ${whole.format(s.run.tasks)}` : whole.format(t.done));
   set("tasks-more", `${whole.format(t.at_work)} agents at work${t.failed ? `, ${whole.format(t.failed)} failed` : ""}, ${whole.format(t.steps)} steps`);
   set("oldest", s.oldest ? duration(s.oldest.age_s) : "none");
@@ -147,8 +147,8 @@ function showGauges(s) {
   $("gauges-error").hidden = !s.gauges_error;
   set("gauges-error", s.gauges_error);
   $("gauges").replaceChildren(...s.gauges.map((g) => {
-    const row = element("tr", g.value === 0 ? "zero" : "");
-    row.append(element("td", "", g.name.replaceAll("_", " ")), element("td", "", number(g.value)));
+    const row = element("li", g.value === 0 ? "zero" : "");
+    row.append(element("span", "", g.name.replaceAll("_", " ")), element("span", "", number(g.value)));
     return row;
   }));
 }

@@ -31,7 +31,9 @@ function stalls(svg, points, x, height) {
     const first = i;
     while (i + 1 < points.length && points[i + 1].s) i++;
     const from = x(points[Math.max(0, first - 1)].t);
-    add(svg, "rect", { class: "stall", x: round(from), y: 0, width: round(Math.max(1, x(points[i].t) - from)), height });
+    const width = round(Math.max(1, x(points[i].t) - from));
+    add(svg, "rect", { class: "stall", x: round(from), y: 0, width, height });
+    if (height > 60) add(svg, "rect", { class: "mark", x: round(from), y: 0, width, height: 3 });
   }
 }
 
