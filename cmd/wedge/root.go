@@ -47,7 +47,8 @@ Of a system that hangs now:
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
-	root.AddCommand(newRepro(), newRun(), newServe(), newLoad(), newLogs(), newProbe(), newDiff(), newExec(), newDump(), newCompare(), newPolicy(), newPublished(), newReport(), newSoak())
+	root.AddCommand(newRepro(), newRun(), newServe(), newLoad(), newLogs(), newProbe(), newDiff(), newExec(), newDump(), newCompare(), newPolicy(), newPublished(), newReport(), newSoak(), newCompletion())
+	complete(root)
 	return root
 }
 
