@@ -22,7 +22,9 @@ func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
 	} else {
 		m.stages[from].set(m.stages[from].value-1, now)
 	}
-	m.askSlots(now)
+	if mayMoveSlot(s) {
+		m.askSlots(now)
+	}
 	if s.Stage == pacer.StageDone {
 		return
 	}
@@ -41,6 +43,17 @@ func (b *callBook) StageChanged(s *pacer.CallState, from pacer.Stage) {
 		m.times[atTTFT].add(took, false)
 		m.buckets.ttft.add(took)
 	}
+}
+
+// mayMoveSlot says whether a call may have got a slot, or given one back, since its last stage.
+func mayMoveSlot(s *pacer.CallState) bool {
+	switch s.Stage {
+	case pacer.StageConnect, pacer.StageBackoff, pacer.StageDone:
+		return true
+	case pacer.StageFirstToken, pacer.StageStream: // it is given back with the headers, or the first token, if the pacer is set up so
+		return !s.HoldsSlot
+	}
+	return false
 }
 
 func (b *callBook) AttemptEnded(s *pacer.CallState, r pacer.AttemptResult) {

@@ -13,8 +13,8 @@ import (
 type Options struct {
 	// StallAfter is the watchdog's: work without a finished step for so long is a stall. 0: nothing is.
 	StallAfter time.Duration
-	// Slots tells how many of the pacer's slots are in use, and the limit on them (0: none). It is asked at each event of a
-	// call, with the monitor held. nil: that is not known.
+	// Slots tells how many of the pacer's slots are in use, and the limit on them (0: none). It is asked, with the monitor held,
+	// when a call may have got one or given one back. nil: that is not known.
 	Slots func() (used, limit int)
 	// FirstWindow is the Index of the first window. 0: 1. A run that is resumed on the wall goes on counting.
 	FirstWindow int

@@ -133,6 +133,9 @@ func TestLeakVerdicts(t *testing.T) {
 		{"too short", always(line(100*mib, 200*mib, mib)), 12, 1, 1000, 10, unclear, 0, 0},
 	} {
 		other, leaking := 0, 0
+		if testing.Short() {
+			tt.seeds = min(tt.seeds, 50)
+		}
 		var example series.Finding
 		for seed := range tt.seeds {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -229,6 +232,9 @@ func TestDriftVerdicts(t *testing.T) {
 		}, thirty, 300, series.VerdictOK, 0},
 	} {
 		other := 0
+		if testing.Short() {
+			tt.seeds = min(tt.seeds, 50)
+		}
 		var example series.Finding
 		for seed := range tt.seeds {
 			r := rand.New(rand.NewPCG(uint64(seed), 2))
