@@ -243,6 +243,8 @@ type RouterView struct {
 	Skipped      int         `json:"skipped_lines"` // lines that are neither
 	// Forgotten counts requests that were open when there were too many to remember.
 	Forgotten int `json:"forgotten,omitempty"`
+	// Abandoned counts those forgotten whose attempts had ended, of which fewer are remembered.
+	Abandoned int `json:"abandoned,omitempty"`
 	Errors    int `json:"errors"` // finished with a status of 400 or more
 	// What the finished lines give as latency. A router that logs it when the response headers are out
 	// gives less than a stream takes.

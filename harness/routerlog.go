@@ -2,7 +2,9 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+	"slices"
 	"time"
 
 	"example.com/wedge/harness/goroutine/container"
@@ -27,7 +29,8 @@ type RouterLog struct {
 	plain      []byte     // scratch: a line without colours
 	view       RouterView // without Open
 	byID       map[string]*routerEntry
-	started    routerList   // open ones, in the order of their start
+	started    routerList   // open ones, in the order of their start, but for:
+	abandoned  routerList   // open ones of attempts that have ended, in the order of their end
 	finished   routerList   // the latest that are not open any more, in the order of their end
 	spare      *routerEntry // those used up, by newer
 	latencies  int          // finished lines that had one
@@ -39,7 +42,8 @@ type RouterLog struct {
 type routerEntry struct {
 	RouterRequest
 	n            int          // open ones; 0: it has been answered
-	left         bool         // nobody waits for the answer any more
+	left         bool         // it is of an attempt that has ended
+	number       int          // of its started line
 	answer       RouterAnswer // without ID; of the latest one with this id
 	older, newer *routerEntry
 }
@@ -79,6 +83,7 @@ func (l *routerList) remove(e *routerEntry) {
 const (
 	routerLineMax = 64 << 10 // bytes of a line
 	routerOpenMax = 64 << 10 // open requests; beyond that the oldest are forgotten, and counted
+	routerLeftMax = 4 << 10  // of these, those whose attempts have ended
 	routerDoneMax = 16 << 10 // finished ones that are remembered
 )
 
@@ -163,10 +168,11 @@ func (r *RouterLog) begin(ev *requestlog.Event, at sim.Instant) {
 	switch {
 	case e == nil:
 		e = r.entry()
-		*e = routerEntry{RouterRequest: RouterRequest{ID: string(ev.ID)}}
+		*e = routerEntry{RouterRequest: RouterRequest{ID: string(ev.ID)}, number: r.view.Started}
 		r.byID[e.ID] = e
 	case e.n == 0: // one after the other with one id
 		r.finished.remove(e)
+		e.number = r.view.Started
 	}
 	if e.n == 0 {
 		e.Since, e.Size = at, ev.Size
@@ -188,12 +194,11 @@ func (r *RouterLog) entry() *routerEntry {
 
 // forget keeps the bounds.
 func (r *RouterLog) forget() {
-	for r.open > routerOpenMax {
-		e := r.started.oldest
-		r.open -= e.n
-		r.view.Forgotten += e.n
-		r.started.remove(e)
-		r.discard(e)
+	for r.abandoned.n > routerLeftMax {
+		r.view.Abandoned += r.dropOldest(&r.abandoned)
+	}
+	for r.open > routerOpenMax && r.started.n > 0 {
+		r.view.Forgotten += r.dropOldest(&r.started)
 	}
 	for r.finished.n > routerDoneMax {
 		e := r.finished.oldest
@@ -201,6 +206,15 @@ func (r *RouterLog) forget() {
 		r.finished.remove(e)
 		r.discard(e)
 	}
+}
+
+// dropOldest forgets the oldest of a list of open requests, and returns how many they were.
+func (r *RouterLog) dropOldest(l *routerList) int {
+	e := l.oldest
+	r.open -= e.n
+	l.remove(e)
+	r.discard(e)
+	return e.n
 }
 
 // discard keeps the room of an entry that is on no list any more.
@@ -231,11 +245,12 @@ func (r *RouterLog) finish(ev *requestlog.Event, at sim.Instant) {
 	if e.n--; e.n > 0 {
 		return
 	}
-	r.started.remove(e)
 	if e.left {
+		r.abandoned.remove(e)
 		r.discard(e)
 		return
 	}
+	r.started.remove(e)
 	r.finished.add(e)
 	r.forget()
 }
@@ -247,8 +262,12 @@ func (r *RouterLog) attemptEnded(id string) {
 	e := r.byID[id]
 	switch {
 	case e == nil:
+	case e.left:
 	case e.n > 0:
 		e.left = true
+		r.started.remove(e)
+		r.abandoned.add(e)
+		r.forget()
 	default:
 		r.finished.remove(e)
 		r.discard(e)
@@ -276,7 +295,7 @@ func (r *RouterLog) View() RouterView {
 	defer r.w.Unlock()
 	v := r.view
 	v.Open = make([]RouterRequest, 0, r.open)
-	for e := r.started.oldest; e != nil; e = e.newer {
+	for _, e := range r.openOnes() {
 		for range e.n {
 			v.Open = append(v.Open, e.RouterRequest)
 		}
@@ -285,4 +304,18 @@ func (r *RouterLog) View() RouterView {
 		v.LatencyMean = time.Duration(r.latencySum / float64(r.latencies))
 	}
 	return v
+}
+
+// openOnes returns the open requests in the order of their start.
+func (r *RouterLog) openOnes() []*routerEntry {
+	all := make([]*routerEntry, 0, r.started.n+r.abandoned.n)
+	for _, first := range [...]*routerEntry{r.abandoned.oldest, r.started.oldest} {
+		for e := first; e != nil; e = e.newer {
+			all = append(all, e)
+		}
+	}
+	if r.abandoned.n > 0 {
+		slices.SortFunc(all, func(x, y *routerEntry) int { return cmp.Compare(x.number, y.number) })
+	}
+	return all
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,46 @@ func TestRouterAnswers(t *testing.T) {
 	}
 	if got, v := r.answers(calls), r.View(); got != nil || v.AnsweredFrom != sec(10) || len(r.byID) != routerDoneMax+2 {
 		t.Errorf("answers %+v when the log has moved on, forgotten up to %v, %d remembered", got, v.AnsweredFrom, len(r.byID))
+	}
+}
+
+// TestRouterLogOfEndedAttempts: what is said of attempts that have ended is forgotten once they are answered; of
+// those that never are, some are remembered, in the order of their start.
+func TestRouterLogOfEndedAttempts(t *testing.T) {
+	const at = "2026-01-01 00:00:07"
+	r := NewRouterLog(sim.NewVirtual(sim.VirtualOptions{}), nil, time.Time{})
+	finished := func(id string) string {
+		return finishedLine("2026-01-01 00:00:09", id, "status_code=200 latency=2100000", "finished processing request")
+	}
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		fmt.Fprint(r, startedLine(at, id))
+	}
+	fmt.Fprint(r, finished("a"))
+	for _, id := range []string{"a", "d", "b", "b", "unheard of"} {
+		r.attemptEnded(id)
+	}
+	open := func() (ids []string) {
+		for _, q := range r.View().Open {
+			ids = append(ids, q.ID)
+		}
+		return ids
+	}
+	if got := open(); !slices.Equal(got, []string{"b", "c", "d", "e"}) || len(r.byID) != 4 {
+		t.Errorf("open %q, %d remembered, want b to e and no more", got, len(r.byID))
+	}
+	fmt.Fprint(r, finished("d")+finished("c"))
+	r.attemptEnded("c")
+	if got := open(); !slices.Equal(got, []string{"b", "e"}) || len(r.byID) != 2 || r.View().Finished != 3 {
+		t.Errorf("open %q, %d remembered, want b and e", got, len(r.byID))
+	}
+	for i := range routerLeftMax {
+		id := fmt.Sprint("more-", i)
+		fmt.Fprint(r, startedLine(at, id))
+		r.attemptEnded(id)
+	}
+	v := r.View()
+	if v.Abandoned != 1 || v.Forgotten != 0 || len(v.Open) != routerLeftMax+1 || v.Open[0].ID != "e" || v.Started != v.Finished+v.Abandoned+len(v.Open) {
+		t.Errorf("%d abandoned, %d forgotten, %d open, first %q, %d started, %d finished", v.Abandoned, v.Forgotten, len(v.Open), v.Open[0].ID, v.Started, v.Finished)
 	}
 }
 
