@@ -39,6 +39,7 @@ type keeper struct {
 	history  history
 	readings readings
 	stalls   tally
+	measured *measured // nil: nothing has been measured
 	savedAt  time.Time // when soak.json was replaced last
 	failure  error     // a bug: windows that do not merge, or are no JSON
 	warned   bool
@@ -61,7 +62,7 @@ func newKeeper(s *repro.Scenario, o Options) (*keeper, error) {
 		}
 		k.thresholds = append(k.thresholds, e)
 	}
-	k.history.warmUpS = s.Soak.WarmUp.Seconds()
+	k.history = newHistory(s.Soak.WarmUp.Seconds())
 	k.stalls.patienceS = s.Watchdog.StallAfter.Seconds()
 	if o.resumed != nil {
 		return k, o.resumed.carry(k)
@@ -144,7 +145,7 @@ func (k *keeper) closeWindow(now sim.Instant, extra series.Extra) {
 	reading := k.read(now)
 	k.mu.Lock()
 	k.readings.add(reading)
-	k.keep(k.history.add(window))
+	k.keep(k.history.add(&window))
 	k.mu.Unlock()
 	k.line(k.windows, window)
 	k.line(k.process, reading)
@@ -277,7 +278,9 @@ func (k *keeper) ended(r *repro.Result) {
 	if n := len(r.Episodes); n > 0 && r.Episodes[n-1].Open() && k.stalls.episode != 0 {
 		k.stalls.open = r.Episodes[n-1] // judged again, by how things stood at the end
 	}
-	k.result = &Result{Windows: k.history.all(), Process: k.readings.kept, Run: r}
+	windows, err := k.history.all()
+	k.keep(err)
+	k.result = &Result{Windows: windows, Process: k.readings.kept, Run: r}
 	k.result.Document = k.document()
 	k.bundle.WriteJSON(DocumentFile, &k.result.Document)
 }

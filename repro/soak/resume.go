@@ -225,8 +225,8 @@ func (r *resumed) carry(k *keeper) error {
 	if !r.wall() {
 		return nil
 	}
-	for _, w := range r.before {
-		if err := k.history.add(w); err != nil {
+	for i := range r.before {
+		if err := k.history.add(&r.before[i]); err != nil {
 			return err
 		}
 	}

@@ -56,25 +56,46 @@ func (k *keeper) document() Document {
 	return d
 }
 
+// measured is what windows and readings say. It is found out anew when there is another window.
+type measured struct {
+	windows    int
+	thresholds []threshold.Outcome
+	drift      []series.Finding
+	leaks      []series.Finding
+}
+
 // measure judges windows and readings after the warm-up.
 func (k *keeper) measure(d *Document) {
-	d.Thresholds, d.Drift, d.Leaks = []threshold.Outcome{}, []series.Finding{}, []series.Finding{}
 	process := k.readings.after(k.s.Soak.WarmUp)
 	d.Process.RealS = realSince(k.began)
 	if n := len(process); n > 0 {
 		first, last := process[0], process[n-1]
 		d.Process.First, d.Process.Last = &first, &last
 	}
-	values, err := series.NewValues(k.history.rest, process)
-	if err != nil {
+	if k.measured == nil || k.measured.windows != k.history.totals.Windows {
+		m, err := k.measureAnew(process)
 		k.keep(err)
-		return
+		k.measured = m
+	}
+	d.Thresholds, d.Drift, d.Leaks = k.measured.thresholds, k.measured.drift, k.measured.leaks
+}
+
+func (k *keeper) measureAnew(process []series.Process) (*measured, error) {
+	m := &measured{windows: k.history.totals.Windows, thresholds: []threshold.Outcome{}, drift: []series.Finding{}, leaks: []series.Finding{}}
+	windows, err := k.history.after()
+	if err != nil {
+		return m, err
+	}
+	values, err := series.NewValues(windows, process)
+	if err != nil {
+		return m, err
 	}
 	for _, e := range k.thresholds {
-		d.Thresholds = append(d.Thresholds, e.Eval(values))
+		m.thresholds = append(m.thresholds, e.Eval(values))
 	}
-	d.Drift = append(d.Drift, series.Drift(k.history.rest)...)
-	d.Leaks = append(d.Leaks, series.Leak(process)...)
+	m.drift = append(m.drift, series.Drift(windows)...)
+	m.leaks = append(m.leaks, series.Leak(process)...)
+	return m, nil
 }
 
 // conclude says how the soak ended.
