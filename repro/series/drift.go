@@ -29,11 +29,11 @@ func (q *quality) name() string {
 }
 
 // Drift says whether the windows of a run change on the way from the first to the last: by more than 20 % from the first third
-// to the last, or, of a share, by more than 5 points. What changes with the load says nothing and is not called a drift. The
-// windows are to be in order; those of a warm-up are not to be given.
+// to the last, or, of a share, by more than 5 points. What changes with the load says nothing and is not called a drift, and
+// neither is what changes while the first tasks go on. The windows are to be in order; those of a warm-up are not to be given.
 func Drift(windows []Window) []Finding {
 	v, err := NewValues(windows, nil)
-	load := ""
+	load, unsettled := "", unsettled(windows)
 	if err == nil {
 		load = v.loadChange()
 	}
@@ -44,7 +44,9 @@ func Drift(windows []Window) []Finding {
 			out = append(out, Finding{Name: q.name(), Unit: q.unit, Verdict: VerdictUnclear, Why: err.Error(), P: 1})
 			continue
 		}
-		out = append(out, q.judge(v.points(q.agg, q.metric, q.unit), load))
+		f := q.judge(v.points(q.agg, q.metric, q.unit), load)
+		f.settle(unsettled)
+		out = append(out, f)
 	}
 	return out
 }

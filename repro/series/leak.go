@@ -32,7 +32,34 @@ var resources = [...]resource{
 // Leak says of each resource of a process whether it grows without end: over the last two thirds of the readings, so that
 // what fills up at the start is not taken for a leak, by more than 5 % an hour or 10 % in all, and by more than 1 MiB, or 5 items. The
 // readings are to be in order of time; those of a warm-up are not to be given.
-func Leak(readings []Process) []Finding {
+//
+// Of a run whose tasks are part of the process use [Judge], which knows that agents gather memory as long as their tasks go on.
+func Leak(readings []Process) []Finding { return leaks(readings, "") }
+
+// Judge returns what [Drift] and [Leak] find, where the process that was read is the one that the windows' agents are part
+// of: as long as too few tasks have ended, what grows may be what agents gather in a task, and is not called a leak.
+func Judge(windows []Window, readings []Process) (drift, leak []Finding) {
+	return Drift(windows), leaks(readings, unsettled(windows))
+}
+
+// unsettled says in words why windows are of a run that is not in the state in which it would stay: each worker should have
+// ended two tasks in them. Until then all are at about the same place of their tasks, with contexts that grow; later, what grows
+// with a task also shrinks with its end. Empty: it is, or knows no tasks.
+func unsettled(windows []Window) string {
+	ended, open := 0, 0
+	for i := range windows {
+		t := &windows[i].Tasks
+		ended += t.Done + t.Failed
+		open = max(open, t.Open)
+	}
+	if ended >= 2*open {
+		return ""
+	}
+	return fmt.Sprintf("only %d tasks have ended, with up to %d under way at once, and agents gather what they need as long as a task goes on: a longer run would tell", ended, open)
+}
+
+// leaks is Leak where unsettled says why a growth may be none; empty: it may not.
+func leaks(readings []Process, unsettled string) []Finding {
 	late := readings
 	if n := len(readings); n > 0 {
 		from := readings[0].AtS + (readings[n-1].AtS-readings[0].AtS)/3
@@ -42,9 +69,18 @@ func Leak(readings []Process) []Finding {
 	}
 	out := make([]Finding, 0, len(resources))
 	for i := range resources {
-		out = append(out, resources[i].judge(late))
+		f := resources[i].judge(late)
+		f.settle(unsettled)
+		out = append(out, f)
 	}
 	return out
+}
+
+// settle takes back what was found if the run has not settled.
+func (f *Finding) settle(unsettled string) {
+	if unsettled != "" && (f.Verdict == VerdictLeaking || f.Verdict == VerdictDrifting || f.Verdict == VerdictStepped) {
+		f.Verdict, f.Why = VerdictUnclear, f.Why+"; but "+unsettled
+	}
 }
 
 func (r *resource) points(readings []Process) []point {

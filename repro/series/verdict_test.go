@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"example.com/wedge/repro/series"
@@ -252,6 +253,24 @@ func TestDriftVerdicts(t *testing.T) {
 		if other > tt.most {
 			t.Errorf("%s: %d of %d seeds not %q (at most %d), such as %+v", tt.name, other, tt.seeds, tt.want, tt.most, example)
 		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	young := windows(r, line(100, 180, 5), thirty, 96, 24)
+	for i := range young {
+		young[i].Tasks = series.Tasks{Begun: 1, Done: i % 2, Open: 30}
+	}
+	drift, leak := series.Judge(young, readings(r, line(100*mib, 180*mib, mib), 96, 24, 1000))
+	for _, f := range []series.Finding{drift[0], leak[0]} {
+		if f.Verdict != series.VerdictUnclear || !strings.Contains(f.Why, "only 48 tasks have ended, with up to 30 under way") {
+			t.Errorf("of a run that has not settled: %+v", f)
+		}
+	}
+	for i := range young {
+		young[i].Tasks.Done = 1
+	}
+	drift, leak = series.Judge(young, readings(r, line(100*mib, 180*mib, mib), 96, 24, 1000))
+	if drift[0].Verdict != series.VerdictDrifting || leak[0].Verdict != series.VerdictLeaking {
+		t.Errorf("of a run that has: %+v, %+v", drift[0], leak[0])
 	}
 	for _, f := range series.Drift(nil) {
 		if f.Verdict != series.VerdictUnclear || f.Why == "" {
