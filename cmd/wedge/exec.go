@@ -18,6 +18,7 @@ import (
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/diagnose"
 	"example.com/wedge/repro/guest"
+	"example.com/wedge/repro/live"
 )
 
 // execFlags are the flags of wedge exec.
@@ -36,6 +37,7 @@ type execFlags struct {
 	json     string
 	quiet    bool
 	verbose  bool
+	listen   string
 	after    afterRun
 }
 
@@ -106,6 +108,7 @@ func (f *execFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.dir, "dir", "", "directory to run the harness in (default: this one)")
 	flags.StringVar(&f.out, "out", "", "directory of the evidence bundle; - writes none (default wedge-out/exec-NAME-TIME)")
 	flags.StringVar(&f.json, "json", "", "write the verdict as one JSON document to this file; - is standard output")
+	registerListen(flags, &f.listen)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing on standard error but errors and the verdict")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print refuted hypotheses with their reasons too")
 	f.after.register(flags)
@@ -171,6 +174,18 @@ func (f *execFlags) execute(ctx context.Context, cmd *cobra.Command, s *repro.Sc
 		o.Stalled = func(now *harness.Evidence, v diagnose.Verdict) { fmt.Fprintln(cmd.ErrOrStderr(), stallLine(now, &v)) }
 	}
 	o.Running = func(kill func()) { beforeExit(cmd.Context(), kill) }
+	m := manner{listen: f.listen, quiet: f.quiet} // no screen: the terminal is the harness's
+	if f.listen != "" {
+		o.Tap, m.counts = counted(o.StallAfter, nil)
+	}
+	shown, err := m.show(cmd, live.Run{
+		Command: cmd.Name(), Scenario: s.Name, Seed: s.Seed, Clock: string(repro.ClockWall), Scale: o.Scale, Model: s.Servers.Model.ID, Evidence: o.Out,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer shown.close() // what is wrong with it is not the harness's business
+	o.Watch = func(progress func() harness.Progress) { shown.begin(progress, nil, nil) }
 	return guest.Run(ctx, s, o)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,13 +27,12 @@ func registerListen(flags *pflag.FlagSet, listen *string) {
 		"Loopback only, unless there is a token in "+listenTokenVariable)
 }
 
-// watching is how a run is shown while it goes on. The zero value shows nothing.
+// watching is how a run is shown while it goes on. Made by [manner.show].
 type watching struct {
 	view   *live.View
 	server *live.Server
-	screen *screen       // nil: there is none
-	line   func() string // of those who have no screen; nil: none is shown
-	stop   func()        // of the line
+	screen *screen // nil: there is none
+	stop   func()  // of the line
 	stderr io.Writer
 }
 
@@ -102,22 +102,28 @@ func liveRun(cmd *cobra.Command, s *repro.Scenario, o *repro.Options) live.Run {
 
 // countIn has what happens in a run counted, and returns what asks for it, from any goroutine.
 func countIn(o *repro.Options, s *repro.Scenario) (counts func() (series.Cumulative, bool)) {
+	o.Tap, counts = counted(s.Watchdog.StallAfter, o.Tap)
+	return counts
+}
+
+// counted returns a tap that counts what happens in a run, besides what another one does, which may be nil, and what
+// asks for the counts, from any goroutine.
+func counted(stallAfter time.Duration, besides func(repro.Inside) repro.Tap) (tap func(repro.Inside) repro.Tap, counts func() (series.Cumulative, bool)) {
 	type counting struct {
 		in    repro.Inside
 		meter *series.Meter
 	}
 	var now atomic.Pointer[counting] // nil: the run has not begun
-	before := o.Tap
-	o.Tap = func(in repro.Inside) repro.Tap {
-		meter := series.NewMeter(in.World, series.Options{StallAfter: s.Watchdog.StallAfter})
+	tap = func(in repro.Inside) repro.Tap {
+		meter := series.NewMeter(in.World, series.Options{StallAfter: stallAfter})
 		now.Store(&counting{in, meter})
-		tap := repro.Tap{Calls: meter.CallObserver(), Agents: meter.AgentObserver()}
-		if before == nil {
-			return tap
+		t := repro.Tap{Calls: meter.CallObserver(), Agents: meter.AgentObserver()}
+		if besides == nil {
+			return t
 		}
-		return before(in).And(tap)
+		return besides(in).And(t)
 	}
-	return func() (c series.Cumulative, ok bool) {
+	return tap, func() (c series.Cumulative, ok bool) {
 		run := now.Load()
 		if run == nil {
 			return c, false

@@ -61,6 +61,12 @@ type Options struct {
 	// Running is given, once the harness runs, what kills all of its process group at once: for a program that
 	// is about to end without waiting for Run. nil: nobody is.
 	Running func(kill func())
+	// Watch is called once it is watched, with a function that tells how it goes. That may be called at any time,
+	// from any goroutine; a few times a second is often enough. nil: nobody asks.
+	Watch func(progress func() harness.Progress)
+	// Tap is called before the servers serve, and returns who else is told of the requests, as calls of agents. nil:
+	// nobody is. Of what it is given, only World and Ask are set.
+	Tap func(repro.Inside) repro.Tap
 	// Stalled is told of each capture of a stall, with what it shows. nil: nobody is.
 	Stalled func(now *harness.Evidence, v diagnose.Verdict)
 }

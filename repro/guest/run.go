@@ -95,6 +95,11 @@ func (g *session) open() error {
 	g.ledger = harness.NewLedger(g.w, harness.NewJournal(g.w, g.bundle.Log(bundle.EventsLog)))
 	g.seen = sync.OnceValue(func() Seen { return g.table.close() })
 	g.table = newTable(g.w, g.ledger, g.bundle.Log(RequestsLog), time.Duration(float64(backWithin)*g.o.Scale))
+	if g.o.Tap != nil {
+		books := repro.Tap{Calls: g.table.calls, Agents: g.table.agents}
+		tap := books.And(g.o.Tap(repro.Inside{World: g.w, Ask: func(look func()) bool { look(); return true }}))
+		g.table.calls, g.table.agents = tap.Calls, tap.Agents
+	}
 	return nil
 }
 
@@ -203,6 +208,9 @@ func (g *session) run(ctx context.Context) error {
 func (g *session) startChild(ctx context.Context) error {
 	if err := g.fleet.WaitBegun(ctx); err != nil {
 		return fmt.Errorf("guest: %w", err)
+	}
+	if g.o.Watch != nil {
+		g.o.Watch(g.fleet.Progress)
 	}
 	g.began = time.Now()
 	c, err := start(&g.o, g.environment(), "WEDGE_BASE_URL="+g.served.BaseURL)
