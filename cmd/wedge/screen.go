@@ -87,14 +87,8 @@ func (s *screen) begin(v *live.View) {
 	go func() {
 		defer close(s.ended)
 		defer forget()
-		defer func() {
-			if r := recover(); r != nil {
-				s.leave() // else nobody could read what it was
-				panic(r)
-			}
-		}()
 		for {
-			s.draw(v)
+			s.show(v)
 			select {
 			case <-news:
 			case <-s.done:
@@ -102,6 +96,18 @@ func (s *screen) begin(v *live.View) {
 			}
 		}
 	}()
+}
+
+// show is draw, after a panic of which the terminal is as it was before: else nobody could read what it was.
+func (s *screen) show(v *live.View) {
+	done := false
+	defer func() {
+		if !done {
+			s.leave()
+		}
+	}()
+	s.draw(v)
+	done = true
 }
 
 // draw brings the terminal up to date.

@@ -27,8 +27,8 @@ const (
 func frame(s *live.Snapshot, h live.History, url, said string, width, height int, st style) []string {
 	f := &framer{s: s, h: h, width: width}
 	blocks := []block{
-		{0, f.head()}, {0, f.status()}, {2, f.why()}, {1, f.work()}, {1, f.stages()}, {2, f.pacer()},
-		{3, f.oldest()}, {5, f.gauges()}, {4, f.facts()}, {6, f.foot(url)}, {1, f.said(said)},
+		{0, f.head()}, {0, f.status()}, {3, f.why()}, {1, f.work()}, {1, f.stages()}, {2, f.pacer()},
+		{2, f.oldest()}, {5, f.gauges()}, {4, f.facts()}, {6, f.foot(url)}, {1, f.said(said)},
 	}
 	out := make([]string, 0, height)
 	for _, line := range fit(blocks, height) {
@@ -37,13 +37,14 @@ func frame(s *live.Snapshot, h live.History, url, said string, width, height int
 	return out
 }
 
-// block is lines that belong together. Of a low screen those of the highest rank are left out first.
+// block is lines that belong together. Of a low screen those of the highest rank are left out first, the last of them
+// before the others.
 type block struct {
 	rank  int
 	lines []spans
 }
 
-// fit leaves out what there is no room for: whole blocks, then lines at the end.
+// fit leaves out what there is no room for: lines by the rank of their block, then those at the end.
 func fit(blocks []block, height int) []spans {
 	n, worst := 0, 0
 	for _, b := range blocks {
@@ -52,9 +53,10 @@ func fit(blocks []block, height int) []spans {
 	}
 	for ; n > height && worst > 1; worst-- {
 		for i := range blocks {
-			if blocks[i].rank == worst {
-				n -= len(blocks[i].lines)
-				blocks[i].lines = nil
+			b := &blocks[i]
+			if over := min(n-height, len(b.lines)); b.rank == worst && over > 0 {
+				b.lines = b.lines[:len(b.lines)-over]
+				n -= over
 			}
 		}
 	}
@@ -133,7 +135,7 @@ func bothEnds(width int, left, right piece) spans {
 
 // wideBar is a bar of so many of most, in a room of columns.
 func wideBar(n, most, columns int) string {
-	if n == 0 || most == 0 {
+	if n == 0 || most == 0 || columns < 1 {
 		return ""
 	}
 	return strings.Repeat("█", min(columns, max(1, (n*columns+most/2)/most)))

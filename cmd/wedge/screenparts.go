@@ -143,8 +143,8 @@ func (f *framer) work() []spans {
 	if !f.wide() {
 		return []spans{first, second, rate}
 	}
-	first = append(append(first, piece{", " + thousands(a.Steps) + " steps   ", ""}), second...)
-	return []spans{first, append(rate, piece{fmt.Sprintf("  %s tokens/s", short(f.s.Tokens.PerS)), ""})}
+	first = append(append(first, piece{"   ", ""}), second...)
+	return []spans{first, append(rate, piece{fmt.Sprintf("  %s tokens/s  %s steps", short(f.s.Tokens.PerS), thousands(a.Steps)), ""})}
 }
 
 // stages is how many agents are at what: in a low screen those stages only that somebody is in.
