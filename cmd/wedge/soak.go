@@ -224,6 +224,8 @@ func soakExit(r *soak.Result) error {
 	switch {
 	case !ok:
 		return &exitError{code: exitFailed, err: fmt.Errorf("a soak that is %s", r.Document.Verdict)}
+	case r.Document.Verdict == soak.Stopped:
+		return &exitError{code: code, err: r.WriteErr}
 	case code == exitOK:
 		return nil
 	case code == exitInterrupted:

@@ -243,7 +243,8 @@ func (k *keeper) look() {
 	if !news {
 		return
 	}
-	stops := k.s.Soak.OnDiskError == repro.Stop
+	// What does not follow from the seed is no reason to go on with a replay: nothing more would be written.
+	stops := k.s.Soak.OnDiskError == repro.Stop || k.o.resumed != nil && !k.wall()
 	if k.o.Warn != nil {
 		then := "the soak goes on"
 		if stops {
