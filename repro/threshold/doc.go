@@ -11,7 +11,8 @@
 //	METRIC              a number by itself: stalls, goodput, rss
 //	AGG(METRIC)         of a distribution or a level: p95(call), max(slots_in_use), failed(calls), rate(tasks)
 //	each(QUANTITY)      in every window after the warm-up that has a value, instead of over the whole run
-//	growth(QUANTITY)    robust slope over the windows, or readings, after the warm-up: in %/h of where it began, or UNIT/h
+//	growth(QUANTITY)    robust slope over the windows, or readings, after the warm-up: in %/h of where it began, or UNIT/h;
+//	                    0 where noise explains it
 //	drift(QUANTITY)     the last third of the windows against the first, in %
 //
 // METRIC_growth and METRIC_drift are short for growth(METRIC) and drift(METRIC), where a distribution stands for its

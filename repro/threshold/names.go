@@ -30,6 +30,7 @@ func Names() []Name {
 		n := Name{Name: m.name, Kind: KindMetric, Unit: string(m.unit), Aggs: strings.Join(m.shape.aggs(m), " "), Meaning: m.meaning}
 		if m.shape == level || m.shape == reading {
 			n.Alone = "the highest"
+			n.Meaning += "; by itself: " + n.Alone
 		}
 		out = append(out, n)
 	}
@@ -145,7 +146,7 @@ var aggregates = [...]struct{ name, meaning string }{
 	{"rate", "how many a second"},
 	{"failed", "how many of them failed"},
 	{"each", "in every window after the warm-up that has a value, instead of over the run: each(p95(call))"},
-	{"growth", "robust slope after the warm-up, in % of where it began an hour, or in units an hour: growth(p95(call)), rss_growth"},
+	{"growth", "robust slope after the warm-up, in % of where it began an hour, or in units an hour; 0 if noise explains it: growth(p95(call)), rss_growth"},
 	{"drift", "the last third of the windows against the first, in %: drift(med(call)), tokens_per_s_drift"},
 }
 
