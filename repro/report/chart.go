@@ -22,7 +22,7 @@ type chart struct {
 	Unit        string // of the values, as it follows a number; may be empty
 	EndS        float64
 	AtS         []float64 // when the values are of, rising
-	Series      []series
+	Series      []curve
 	Lines       []level // straight lines
 	Bands       []band  // stretches of time
 	Whole       bool    // values are counts
@@ -30,13 +30,14 @@ type chart struct {
 	Stacked     bool    // series stand on one another; otherwise each stands on 0
 	Kind        string  // class of the figure: "small" or "broad"
 	Scaled      scaled  // of the first series
+	Keys        bool    // name the series beside the title
 }
 
 // scaled says that the first series is drawn in a measure of its own: Top of the chart's is Full of its own.
 type scaled struct{ Full, Top float64 }
 
-// series is a line or an area of a chart. NaN is a gap.
-type series struct {
+// curve is a line or an area of a chart. NaN is a gap.
+type curve struct {
 	Name  string
 	Class string // its looks
 	V     []float64

@@ -248,10 +248,10 @@ func (g *gaugeSet) chart(title string, values []float64, bands []band, endS floa
 	}
 	_, high := extremes(values)
 	_, load := extremes(g.sent)
-	behind := series{Name: "requests out", Class: "load", V: g.sent, Area: true}
+	behind := curve{Name: "requests out", Class: "load", V: g.sent, Area: true}
 	if load > 0 && (!c.Whole || load > 4*high || high > 20*load) {
 		// In another measure: as high as the picture where it is highest.
-		top := (&chart{Series: []series{{V: values}}, AtS: g.at, Whole: c.Whole, Share: c.Share, Unit: c.Unit}).top()
+		top := (&chart{Series: []curve{{V: values}}, AtS: g.at, Whole: c.Whole, Share: c.Share, Unit: c.Unit}).top()
 		behind.V = make([]float64, len(g.sent))
 		for i, n := range g.sent {
 			behind.V[i] = n / load * top
@@ -259,7 +259,7 @@ func (g *gaugeSet) chart(title string, values []float64, bands []band, endS floa
 		c.Scaled = scaled{load, top}
 		c.Note = fmt.Sprintf("requests out: full height is %s", number(load))
 	}
-	c.Series = []series{behind, {Name: c.Title, Class: "gauge", V: values}}
+	c.Series = []curve{behind, {Name: c.Title, Class: "gauge", V: values}}
 	return c
 }
 

@@ -271,14 +271,13 @@ func (j *journal) legend() (entries []legendEntry) {
 func (j *journal) area() *chart {
 	at, agents := j.stages.mean()
 	c := &chart{Title: "Agents by stage", EndS: j.end.Seconds(), AtS: at, Stacked: true, Bands: j.bands(), Kind: "broad", Unit: "agents"}
-	// From the servers upwards: what makes progress stands at the bottom.
-	for _, stage := range []pacer.Stage{pacer.StageStream, pacer.StageFirstToken, pacer.StageHeaders, pacer.StageConnect, pacer.StageBackoff, pacer.StageRate, pacer.StageSlot, pacer.StageTool, pacer.StageThink} {
+	for _, stage := range stacked {
 		some := false
 		for _, v := range agents[stage] {
 			some = some || v > 0
 		}
 		if some {
-			c.Series = append(c.Series, series{Name: stageWords(stage.String()), Class: "s-" + stage.String(), V: agents[stage], Area: true})
+			c.Series = append(c.Series, curve{Name: stageWords(stage.String()), Class: "s-" + stage.String(), V: agents[stage], Area: true})
 		}
 	}
 	return c

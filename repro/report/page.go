@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+
+	"example.com/wedge/repro/diagnose"
 )
 
 // The page, its looks and its script.
@@ -39,7 +41,7 @@ func write(w io.Writer, t *template.Template, v *view) error {
 func templates() (*template.Template, error) {
 	return template.New("page.html").Funcs(template.FuncMap{
 		"clean": clean, "words": stageWords, "thousands": thousands[int], "span": span, "share": share, "plural": plural,
-		"number": number, "class": stageClass, "percent": share, "score": func(s float64) float64 { return 100 * min(1, max(0, s)) },
+		"number": number, "class": stageClass, "mood": func(o diagnose.Outcome) string { return outcomeBadge(o).Mood }, "percent": share, "score": func(s float64) float64 { return 100 * min(1, max(0, s)) },
 	}).ParseFS(pageHTML, "page/*.html")
 }
 

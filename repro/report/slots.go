@@ -62,7 +62,7 @@ func (v *view) slots(j *journal) *slotsView {
 	out := &slotsView{Words: fmt.Sprintf("Means over stretches of %s, by the stages of the calls.", span(j.stages.every.Seconds()))}
 	plot := &chart{
 		Title: "Slots of the pacer", EndS: j.end.Seconds(), AtS: at, Stacked: true, Bands: j.bands(), Kind: "broad", Unit: "calls",
-		Series: []series{{Name: "in use", Class: "used", V: used, Area: true}, {Name: "waiting for one", Class: "s-slot", V: waiting, Area: true}},
+		Series: []curve{{Name: "in use", Class: "used", V: used, Area: true}, {Name: "waiting for one", Class: "s-slot", V: waiting, Area: true}},
 	}
 	switch {
 	case c.Pacer.Slots == 0:

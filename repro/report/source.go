@@ -10,18 +10,14 @@ import (
 	"strings"
 
 	"example.com/wedge/harness/bundle"
+	"example.com/wedge/repro/soak"
 )
 
 // fileBytesMax bounds a file that is read as a whole.
 const fileBytesMax = 64 << 20
 
-// Files of a bundle that other packages name only where they write them.
-const (
-	soakFile   = "soak.json"
-	windowsLog = "windows.jsonl"
-	processLog = "process.jsonl"
-	reportFile = "report.html"
-)
+// reportFile is the name that the page has in a bundle.
+const reportFile = "report.html"
 
 // trouble is a file that could not be read, and why.
 type trouble struct{ File, Msg string }
@@ -34,7 +30,7 @@ type source struct {
 
 // isBundle says whether there is any evidence.
 func (s *source) isBundle() bool {
-	for _, name := range []string{bundle.RunFile, bundle.VerdictFile, bundle.EventsLog, soakFile} {
+	for _, name := range []string{bundle.RunFile, bundle.VerdictFile, bundle.EventsLog, soak.DocumentFile} {
 		if s.has(name) {
 			return true
 		}

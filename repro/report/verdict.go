@@ -9,6 +9,9 @@ import (
 
 // tiles are the figures at the top of the page.
 func (v *view) tiles() []tile {
+	if v.Soak != nil {
+		return soakTiles(v.Soak)
+	}
 	if v.Verdict == nil {
 		return nil
 	}
@@ -57,6 +60,9 @@ var expectedFiles = []struct{ name, lacks string }{
 // missing lists what the page has to do without: what is damaged is added as parts read their files.
 func (v *view) missing(s *source) (missing []trouble) {
 	for _, f := range expectedFiles {
+		if f.name == bundle.VerdictFile && v.Soak != nil {
+			continue // it has a verdict of its own
+		}
 		if _, err := fs.Stat(s.fs, f.name); err != nil && !s.rotated(f.name) {
 			missing = append(missing, trouble{f.name, f.lacks})
 		}

@@ -10,6 +10,7 @@ import (
 	"example.com/wedge/harness/bundle"
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/diagnose"
+	"example.com/wedge/repro/soak"
 )
 
 // view is what the page is made of. A part without content is left out of the page.
@@ -19,6 +20,7 @@ type view struct {
 	Run      runFile
 	HasRun   bool
 	Verdict  *repro.Document // nil: the run did not come to a verdict
+	Soak     *soak.Document  // nil: it is none, or of it no document is left
 	Expected string          // what was expected of it, in words, and whether it came
 	Badge    badge
 	Tiles    []tile
@@ -62,11 +64,12 @@ func build(s *source, t *template.Template, o Options) *view {
 		v.Dir = cmp.Or(v.Dir, clean(doc.EvidenceDir))
 	}
 	v.Title = cmp.Or(clean(v.Run.Name), v.scenario(), "evidence")
+	over := v.readSoak(s)
 	v.Badge = v.badge()
 	v.Expected = v.expectation()
 	v.Tiles = v.tiles()
 	v.Missing = v.missing(s)
-	v.parts(s, t)
+	v.parts(s, t, over)
 	for _, bad := range s.troubles {
 		v.Missing = append(v.Missing, trouble{clean(bad.File), clean(bad.Msg)})
 	}
@@ -74,7 +77,10 @@ func build(s *source, t *template.Template, o Options) *view {
 }
 
 // parts adds the sections of the page in their order.
-func (v *view) parts(s *source, t *template.Template) {
+func (v *view) parts(s *source, t *template.Template, over *soakView) {
+	if over != nil {
+		v.add(s, t, "soak", "The soak", over)
+	}
 	captures := v.captures(s)
 	j := readJournal(s)
 	if len(captures) > 0 {
@@ -147,7 +153,10 @@ func (v *view) scenario() string {
 
 // badge says how the run stands in a word.
 func (v *view) badge() badge {
-	if v.Verdict == nil {
+	switch {
+	case v.Soak != nil && v.Soak.Verdict != "":
+		return soakBadge(v.Soak.Verdict)
+	case v.Verdict == nil:
 		return badge{"no verdict", "warn"}
 	}
 	return outcomeBadge(v.Verdict.Outcome)
