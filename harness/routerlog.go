@@ -83,7 +83,7 @@ func (l *routerList) remove(e *routerEntry) {
 const (
 	routerLineMax = 64 << 10 // bytes of a line
 	routerOpenMax = 64 << 10 // open requests; beyond that the oldest are forgotten, and counted
-	routerLeftMax = 4 << 10  // of these, those whose attempts have ended
+	routerLeftMax = 1 << 10  // of these, those whose attempts have ended
 	routerDoneMax = 16 << 10 // finished ones that are remembered
 )
 
