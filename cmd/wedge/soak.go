@@ -224,11 +224,9 @@ func soakExit(r *soak.Result) error {
 	switch {
 	case !ok:
 		return &exitError{code: exitFailed, err: fmt.Errorf("a soak that is %s", r.Document.Verdict)}
-	case r.Document.Verdict == soak.Stopped:
-		return &exitError{code: code, err: r.WriteErr}
 	case code == exitOK:
 		return nil
-	case code == exitInterrupted:
+	case code == exitInterrupted, r.Document.Verdict == soak.Stopped: // why, has been said
 		return &exitError{code: code}
 	}
 	return &exitError{code: code, err: fmt.Errorf("the soak: %s", strings.ReplaceAll(string(r.Document.Verdict), "_", " "))}

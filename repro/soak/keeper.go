@@ -92,6 +92,12 @@ func (k *keeper) tap(in repro.Inside) repro.Tap {
 	return repro.Tap{Calls: k.meter.CallObserver(), Agents: k.meter.AgentObserver()}
 }
 
+// A file that keeps room for soak.json, so that how a soak ended can be written to a disk that is full.
+const (
+	reserveFile  = ".reserve"
+	reserveBytes = 256 << 10
+)
+
 // opened is told of the bundle.
 func (k *keeper) opened(b *bundle.Bundle) {
 	if b == nil {
@@ -103,6 +109,7 @@ func (k *keeper) opened(b *bundle.Bundle) {
 	// These two are short, and whole or of no use: they are not rotated.
 	k.windows = b.OpenLog(WindowsLog, bundle.LogOptions{Append: k.wall()})
 	k.process = b.OpenLog(ProcessLog, bundle.LogOptions{Append: true})
+	b.WriteFile(reserveFile, make([]byte, reserveBytes))
 	k.mu.Lock()
 	k.bundle = b
 	k.mu.Unlock()
@@ -283,5 +290,6 @@ func (k *keeper) ended(r *repro.Result) {
 	k.keep(err)
 	k.result = &Result{Windows: windows, Process: k.readings.kept, Run: r}
 	k.result.Document = k.document()
+	k.bundle.RemoveAll(reserveFile)
 	k.bundle.WriteJSON(DocumentFile, &k.result.Document)
 }

@@ -90,7 +90,7 @@ func (k *keeper) options() repro.Options {
 	o.Hooks = repro.Hooks{Opened: k.opened, Gauges: k.gauges, Arrived: k.arrived, Judged: k.judged, Ended: k.ended}
 	o.Bundle = bundle.Options{
 		Rotate: bundle.Rotation{BytesMax: int64(c.LogBytesMax), FilesMax: c.LogFilesMax},
-		GoOn:   c.OnDiskError == repro.GoOn,
+		GoOn:   true, // also if the run is to stop then: what there is to say at its end may find room
 	}
 	if k.o.resumed != nil {
 		k.o.resumed.into(&o, &k.history.totals)
