@@ -22,24 +22,36 @@ import (
 //go:embed topics/*.txt
 var topicFiles embed.FS
 
-// newTopics returns the help topics: commands that do nothing, and are only to be read about.
-func newTopics() []*cobra.Command {
+// topic is something to read about that is no command.
+type topic struct {
+	name  string
+	short string // one line
+	text  string // with lists in lines "- NAME: TEXT"
+}
+
+// topics returns the help topics by name.
+func topics() []topic {
 	names, err := fs.Glob(topicFiles, "topics/*.txt")
 	if err != nil {
 		panic(err) // the pattern is right
 	}
-	var out []*cobra.Command
+	var out []topic
 	for _, name := range names {
 		text, err := topicFiles.ReadFile(name)
 		if err != nil {
 			panic(err) // it was listed just now
 		}
 		short, long, _ := strings.Cut(string(text), "\n")
-		out = append(out, &cobra.Command{
-			Use:   strings.TrimSuffix(path.Base(name), ".txt"),
-			Short: short,
-			Long:  topicText(filledIn(strings.TrimSpace(long))),
-		})
+		out = append(out, topic{strings.TrimSuffix(path.Base(name), ".txt"), short, filledIn(strings.TrimSpace(long))})
+	}
+	return out
+}
+
+// newTopics returns the topics as commands that do nothing.
+func newTopics() []*cobra.Command {
+	var out []*cobra.Command
+	for _, t := range topics() {
+		out = append(out, &cobra.Command{Use: t.name, Short: t.short, Long: topicText(t.text)})
 	}
 	return out
 }

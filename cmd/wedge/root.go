@@ -47,7 +47,7 @@ Of a system that hangs now:
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
-	root.AddCommand(newRepro(), newRun(), newServe(), newLoad(), newLogs(), newProbe(), newDiff(), newExec(), newDump(), newCompare(), newPolicy(), newPublished(), newReport(), newSoak(), newCompletion())
+	root.AddCommand(newRepro(), newRun(), newServe(), newLoad(), newLogs(), newProbe(), newDiff(), newExec(), newDump(), newCompare(), newPolicy(), newPublished(), newReport(), newSoak(), newCompletion(), newMan())
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
 	complete(root)
