@@ -58,8 +58,6 @@ func (a *assembly) run(ctx context.Context) error {
 	if a.o.Watch != nil {
 		a.o.Watch(a.progress())
 	}
-	broken := true
-	defer func() { a.porthole.end(broken) }()
 	var failed error
 	err := a.w.Run(ctx, func(ctx context.Context) {
 		a.report, failed = a.fleet.Run(ctx)
@@ -73,7 +71,6 @@ func (a *assembly) run(ctx context.Context) error {
 	if a.report == nil || errors.As(err, &panicked) || err != nil && !a.report.Interrupted() {
 		return fmt.Errorf("repro: the run broke off: %w", err)
 	}
-	broken = false
 	return nil
 }
 

@@ -41,7 +41,12 @@ func (x *porthole) ask(look func()) bool {
 		x.mu.Unlock()
 		return false
 	}
-	if !x.virtual || x.ended {
+	if x.virtual && x.ended { // nothing moves but those who look, one at a time
+		defer x.mu.Unlock()
+		look()
+		return true
+	}
+	if !x.virtual {
 		x.mu.Unlock()
 		look()
 		return true

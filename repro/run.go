@@ -51,6 +51,8 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 		w = sim.NewVirtual(sim.VirtualOptions{Seed: s.Seed, Shuffle: o.Shuffle})
 	}
 	a := &assembly{s: s, o: o, w: w, porthole: newPorthole(w), bundle: b, arrivals: arrivals, tasks: tasks}
+	broken := true
+	defer func() { a.porthole.end(broken) }()
 	if err := a.run(ctx); err != nil {
 		return nil, err
 	}
@@ -60,6 +62,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Result, error) {
 		o.Hooks.Ended(r)
 	}
 	r.WriteErr = b.Close() // its first failure, whenever that was
+	broken = false
 	return r, nil
 }
 
