@@ -95,6 +95,9 @@ func (v *View) see(p *harness.Progress, facts []Fact, state State, now time.Time
 	s.fill(p)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.latest.State == Ended { // a look that took too long
+		return
+	}
 	s.Run = v.run
 	s.Calls.PerS, s.Tokens.PerS = v.pace.next(s)
 	if v.looks++; v.looks%2 == 1 || state == Ended {
