@@ -66,17 +66,21 @@ func windowSeries(windows []series.Window, bands []band) []*chart {
 	at := over(windows, func(w *series.Window) float64 { return w.FromS })
 	end := windows[len(windows)-1].ToS
 	plot := func(title, unit string, lines ...line) *chart {
-		c := &chart{Title: title, Unit: unit, EndS: end, AtS: at, Bands: bands, Kind: "small", Keys: len(lines) > 1}
+		c := &chart{Title: title, Unit: unit, EndS: end, AtS: at, Bands: bands, Kind: "small"}
 		some := false
 		for i, l := range lines {
 			s := curve{Name: l.name, Class: []string{lookOne, lookTwo, lookThree}[i%3], V: over(windows, l.of)}
 			low, high := extremes(s.V)
+			if i > 0 && low == 0 && high == 0 {
+				continue // such as calls that failed where none did
+			}
 			some = some || low <= high && (low != 0 || high != 0)
 			c.Series = append(c.Series, s)
 		}
 		if !some {
 			return nil
 		}
+		c.Keys = len(c.Series) > 1
 		return c
 	}
 	shared := func(c *chart) *chart {

@@ -176,7 +176,7 @@ func outcomeBadge(o diagnose.Outcome) badge {
 
 // expectation says what was expected and whether it came; empty if nothing was.
 func (v *view) expectation() string {
-	if v.Verdict == nil || v.Verdict.Expected == nil {
+	if v.Verdict == nil || v.Verdict.Expected == nil || v.Soak != nil { // a soak is there for its own verdict
 		return ""
 	}
 	e := v.Verdict.Expected
