@@ -23,6 +23,10 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 		return nil, err
 	}
 	defer shown.close() // also when it panics
+	if err := f.otlp.run(cmd, s, &o, shown.say); err != nil {
+		return nil, err
+	}
+	defer f.otlp.close()
 	o.Watch = func(progress func() harness.Progress) {
 		var line func() string
 		if !f.quiet {
@@ -35,6 +39,7 @@ func (f *runFlags) execute(cmd *cobra.Command, s *repro.Scenario, o repro.Option
 	}
 	began := time.Now()
 	r, err := repro.Run(cmd.Context(), s, o)
+	f.otlp.close()
 	if closed := shown.close(); closed != nil && err == nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+plainText(oneLine(closed.Error()))) // the run is as good as without
 	}

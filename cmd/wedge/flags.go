@@ -32,6 +32,7 @@ type runFlags struct {
 	line    bool // no screen
 	junit   junitFlag
 	after   afterRun
+	otlp    otlpFlag
 }
 
 func (f *runFlags) register(flags *pflag.FlagSet, clock string) {
@@ -49,6 +50,7 @@ func (f *runFlags) register(flags *pflag.FlagSet, clock string) {
 	flags.BoolVar(&f.print, "print", false, "print the scenario with every default, and run nothing")
 	f.junit.register(flags)
 	f.after.register(flags)
+	f.otlp.register(flags)
 }
 
 // apply puts the overrides into the scenario and validates it.

@@ -188,7 +188,12 @@ func (f *soakFlags) execute(cmd *cobra.Command, o repro.Options, run func(contex
 	}
 	defer shown.close() // also when it panics
 	so.Warn = func(line string) { shown.say("wedge: " + plainText(oneLine(line))) }
+	if err := f.otlp.soak(cmd, &so, shown.say); err != nil {
+		return err
+	}
+	defer f.otlp.close()
 	r, err := run(cmd.Context(), so)
+	f.otlp.close()
 	if closed := shown.close(); closed != nil && err == nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "wedge: "+plainText(oneLine(closed.Error()))) // the soak is as good as without
 	}

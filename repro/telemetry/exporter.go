@@ -85,6 +85,15 @@ type Exporter struct {
 	finished Stats // stats, once done is closed
 }
 
+// Check says what is wrong with the URL of a receiver, or with the headers for it, in one line that quotes no secret; nil
+// if it will do. Nothing is sent.
+func Check(endpoint string) error {
+	if _, err := parseEndpoint(endpoint); err != nil {
+		return err
+	}
+	return checkHeaders()
+}
+
 // New returns an exporter. The error, which is of one line and quotes no secret, is for a URL or headers that will not
 // do. Nothing is sent before the first line comes. Close must follow.
 func New(o Options) (*Exporter, error) {
