@@ -158,7 +158,10 @@ func (c *chart) draw(top float64) string {
 	fmt.Fprintf(&b, `<path class="grid" d="M0 %dH%dM0 1H%d"/>`, boxHigh/2, boxWide, boxWide)
 	y := func(v float64) int { return int(math.Round(boxHigh - boxHigh*math.Min(math.Max(v/top, 0), 1))) }
 	base := make([]float64, len(c.AtS))
-	shaded := false
+	shaded := c.Stacked // the colours of a stack mean something: its bands are behind it
+	if shaded {
+		c.shade(&b)
+	}
 	for _, s := range c.Series {
 		if !s.Area && !shaded { // over areas, under lines
 			c.shade(&b)
@@ -184,6 +187,11 @@ func (c *chart) draw(top float64) string {
 	}
 	if !shaded {
 		c.shade(&b)
+	}
+	if c.Stacked {
+		for _, s := range c.Bands {
+			fmt.Fprintf(&b, `<path class="edge" d="M%d 0V%dM%d 0V%[2]d"/>`, c.x(s.FromS), boxHigh, c.x(s.ToS))
+		}
 	}
 	for _, l := range c.Lines {
 		if finite(l.V) {

@@ -21,8 +21,8 @@ func FuzzFiles(f *testing.F) {
 		if text == nil {
 			f.Fatalf("there is no %s to start from", name)
 		}
-		f.Add(uint8(i), text.Data[:min(len(text.Data), 4000)])
-		f.Add(uint8(i), text.Data[:min(len(text.Data), 100_000)])
+		f.Add(uint8(i), text.Data[:min(len(text.Data), 1500)])
+		f.Add(uint8(i), text.Data[:min(len(text.Data), 12_000)])
 	}
 	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
 		name := names[int(which)%len(names)]

@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
+	"example.com/wedge/harness"
 	"example.com/wedge/harness/bundle"
 	"example.com/wedge/harness/record"
 	"example.com/wedge/harness/sim"
@@ -96,10 +98,49 @@ func readJournal(s *source) *journal {
 	if sum.Lost > 0 {
 		s.wrong(bundle.EventsLog, fmt.Sprintf("lacks %s, for which there was no room on the disk", plural(sum.Lost, "line", "lines")))
 	}
+	return j
+}
+
+// settle completes the lanes. The journal tells of a tool when it has returned: of those that had not, captures tell,
+// the latest one last.
+func (j *journal) settle(captures []*capture) {
+	if j == nil {
+		return
+	}
+	for i := len(captures) - 1; i >= 0; i-- {
+		if captures[i].ev != nil {
+			j.atWork(captures[i].ev)
+			break
+		}
+	}
 	for _, l := range j.lanes {
 		l.settle(j.end)
 	}
-	return j
+}
+
+// atWork adds the tools that were under way at a capture, of agents for which nothing came after it.
+func (j *journal) atWork(ev *harness.Evidence) {
+	for i := range ev.Agents {
+		a := &ev.Agents[i]
+		l := j.byName[a.Name]
+		if l == nil || !l.open || a.Stage != pacer.StageTool || a.Since < l.from || a.Since >= j.end {
+			continue
+		}
+		if n := len(l.spans); n > 0 && l.spans[n-1].to > a.Since {
+			continue
+		}
+		l.spans = append(l.spans, laneSpan{from: a.Since, to: j.end, stage: pacer.StageTool, call: -1, tool: toolWords(a)})
+		j.stages.add(pacer.StageTool, a.Since, j.end)
+	}
+}
+
+// toolWords names a tool with what it waits for.
+func toolWords(a *harness.AgentState) string {
+	text := cmp.Or(a.Tool, "not named") + ", which had not returned"
+	if len(a.WaitsOn) > 0 {
+		text += ", waits for " + strings.Join(a.WaitsOn, ", ")
+	}
+	return text
 }
 
 // lane returns the lane of an agent, nil if there are too many.

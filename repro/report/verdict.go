@@ -30,7 +30,7 @@ func (v *view) tiles() []tile {
 	if total.CallsFailed > 0 {
 		tiles = append(tiles, tile{thousands(total.CallsFailed), "calls failed", "bad"})
 	}
-	if n := total.CallsCompleted + total.CallsFailed; n > 0 && total.Attempts != n {
+	if n := total.CallsCompleted + total.CallsFailed; n > 0 && float64(total.Attempts)/float64(n) >= 1.005 {
 		tiles = append(tiles, tile{number(float64(total.Attempts) / float64(n)), "attempts a call", ""})
 	}
 	if total.TokensReceived > 0 {

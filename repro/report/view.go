@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/wedge/harness"
 	"example.com/wedge/harness/bundle"
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/diagnose"
@@ -83,6 +84,7 @@ func (v *view) parts(s *source, t *template.Template, over *soakView) {
 	}
 	captures := v.captures(s)
 	j := readJournal(s)
+	s.guard(harness.EndDir, func() { j.settle(captures) })
 	if len(captures) > 0 {
 		v.add(s, t, "where", "Where the calls are", captures)
 	}

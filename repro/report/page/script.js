@@ -221,7 +221,7 @@ function swimlanes(holder, data) {
     for (let i = first; i < last; i++) if (i % every === 0) { c.fillStyle = picked && picked.lane === shown[i] ? colours.ink : colours.soft; c.fillText((shown[i].parent ? "└ " : "") + shown[i].agent, 4, head + i * row - top + row / 2); }
     c.restore();
     if (!shown.length) { c.fillStyle = colours.soft; c.fillText("No agent has that in its name.", names, head + row); }
-    for (const b of all("[data-from]", holder)) b.setAttribute("aria-pressed", Math.abs(from - +b.dataset.view0) < 1 && Math.abs(to - +b.dataset.view1) < 1);
+    for (const b of all("button[data-from]", holder)) { const [a, z] = around(b); b.setAttribute("aria-pressed", Math.abs(from - a) < 1 && Math.abs(to - z) < 1); }
   }
   // seek finds the first stretch that ends after t.
   function seek(spans, t) { let low = 0, h = spans.length; while (low < h) { const mid = (low + h) >> 1; if (spans[mid].to > t) h = mid; else low = mid + 1; } return low; }
@@ -314,12 +314,11 @@ function swimlanes(holder, data) {
   const keys = { "+": does.in, "=": does.in, "-": does.out, _: does.out, ArrowLeft: does.left, ArrowRight: does.right, 0: does.all, n: () => go(1, 0), p: () => go(-1, 0), ArrowDown: () => go(0, 1), ArrowUp: () => go(0, -1), PageDown: () => scrollTo_(top + (height - head) * 0.9), PageUp: () => scrollTo_(top - (height - head) * 0.9), Home: () => view(0, to - from), End: () => view(end - (to - from), end), Escape: () => pick(null) };
   canvas.addEventListener("keydown", e => { const f = !e.ctrlKey && !e.metaKey && !e.altKey && keys[e.key]; if (f) { e.preventDefault(); f(); } });
   all("[data-do]", holder).forEach(b => { b.onclick = does[b.dataset.do]; });
-  all("[data-from]", holder).forEach(b => {
-    const a = +b.dataset.from / unit, z = +b.dataset.to / unit, room = Math.max((z - a) * 0.15, 20);
-    b.dataset.view0 = clamp(a - room, 0, end); b.dataset.view1 = clamp(z + room, 0, end);
-    b.onclick = () => view(+b.dataset.view0, +b.dataset.view1);
-  });
-  const order = $("select", holder), find = $("input", holder);
+  const around = b => { const a = +b.dataset.from / unit, z = +b.dataset.to / unit, room = Math.max((z - a) * 0.15, 20); return [clamp(a - room, 0, end), clamp(z + room, 0, end)]; };
+  all("button[data-from]", holder).forEach(b => { b.onclick = () => view(...around(b)); });
+  const stalls = $(".stalls", holder);
+  if (stalls) stalls.onchange = () => { const o = stalls.selectedOptions[0]; if (o && o.dataset.from) view(...around(o)); };
+  const order = $(".order", holder), find = $("input", holder);
   function arrange() {
     const by = { start: (a, b) => a.i - b.i, slot: (a, b) => b.slot - a.slot || a.i - b.i, wait: (a, b) => b.wait - a.wait || a.i - b.i, open: (a, b) => b.open - a.open || a.i - b.i, name: (a, b) => a.agent < b.agent ? -1 : a.agent > b.agent ? 1 : a.i - b.i }[order.value] || ((a, b) => a.i - b.i);
     const text = find.value.trim().toLowerCase();
