@@ -156,8 +156,7 @@ func (f *fleet) attempt(t *agentTrack, c *record.Call, a *record.Attempt, apart 
 
 // asynchronous begins an event of those that may overlap others. id pairs the two ends.
 func (f *fleet) asynchronous(phase byte, t track, at sim.Instant, category, id, name string) {
-	f.event(phase, t, at, name)
-	f.field("cat", category)
+	f.categorized(phase, t, at, name, category)
 	f.line = appendQuoted(append(f.line, `,"id":`...), id)
 }
 

@@ -45,6 +45,11 @@ func micros(at sim.Instant) int64 {
 
 // event begins an event of a phase: see the format's description of ph.
 func (o *out) event(phase byte, t track, at sim.Instant, name string) {
+	o.categorized(phase, t, at, name, "wedge")
+}
+
+// categorized is event for one with a category of its own. Each event has one: some readers insist on it.
+func (o *out) categorized(phase byte, t track, at sim.Instant, name, category string) {
 	b := o.line[:0]
 	if !o.first {
 		b = append(b, ",\n"...)
@@ -54,6 +59,7 @@ func (o *out) event(phase byte, t track, at sim.Instant, name string) {
 	b = strconv.AppendInt(append(b, `","pid":`...), int64(t.pid), 10)
 	b = strconv.AppendInt(append(b, `,"tid":`...), int64(t.tid), 10)
 	b = strconv.AppendInt(append(b, `,"ts":`...), micros(at), 10)
+	b = append(append(append(b, `,"cat":"`...), category...), '"')
 	if name != "" {
 		b = appendQuoted(append(b, `,"name":`...), name)
 	}
@@ -135,12 +141,15 @@ func (o *out) end() {
 	o.write(o.line)
 }
 
+// metadata begins an event that says something about a process or a thread.
+func (o *out) metadata(t track, what string) { o.categorized('M', t, 0, what, "__metadata") }
+
 // name gives a process or a thread its name, and its place among others.
 func (o *out) name(what string, t track, name string, place int) {
-	o.event('M', t, 0, what+"_name")
+	o.metadata(t, what+"_name")
 	o.text("name", name)
 	o.end()
-	o.event('M', t, 0, what+"_sort_index")
+	o.metadata(t, what+"_sort_index")
 	o.count("sort_index", place)
 	o.end()
 }

@@ -206,8 +206,7 @@ func (r *router) draw(q *request, to sim.Instant, status int, open bool) {
 
 // flow writes one end of an arrow, which binds to the slice that is under way there.
 func (r *router) flow(phase byte, t track, at sim.Instant) {
-	r.event(phase, t, at, "request")
-	r.field("cat", "request")
+	r.categorized(phase, t, at, "request", "request")
 	if phase == 'f' {
 		r.field("bp", "e")
 	}

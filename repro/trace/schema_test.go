@@ -85,7 +85,7 @@ func checkSchema(f *traceFile) []string {
 
 // mayHave lists, by phase, the fields beyond ph, pid, tid, ts and name.
 var mayHave = map[string]string{
-	"B": "args", "E": "args", "X": "dur args", "i": "s args", "C": "args", "M": "args",
+	"B": "cat args", "E": "cat args", "X": "cat dur args", "i": "cat s args", "C": "cat args", "M": "cat args",
 	"b": "cat id args", "e": "cat id args", "s": "cat id", "f": "cat id bp",
 }
 
@@ -309,21 +309,22 @@ func (c *checker) counters(f *traceFile) {
 
 // TestChecksCanFail shows the schema check traces that are wrong.
 func TestChecksCanFail(t *testing.T) {
-	const head = `{"ph":"M","pid":1,"tid":0,"ts":0,"name":"process_name","args":{"name":"p"}},{"ph":"M","pid":1,"tid":1,"ts":0,"name":"thread_name","args":{"name":"t"}}`
+	const head = `{"ph":"M","cat":"m","pid":1,"tid":0,"ts":0,"name":"process_name","args":{"name":"p"}},{"ph":"M","cat":"m","pid":1,"tid":1,"ts":0,"name":"thread_name","args":{"name":"t"}}`
 	for _, events := range []string{
-		`{"ph":"X","pid":1,"tid":1,"ts":0,"name":"a"}`,
-		`{"ph":"X","pid":1,"tid":1,"ts":0,"dur":-1,"name":"a"}`,
-		`{"ph":"X","pid":2,"tid":1,"ts":0,"dur":1,"name":"a"}`,
-		`{"ph":"X","pid":1,"tid":2,"ts":0,"dur":1,"name":"a"}`,
-		`{"ph":"X","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":4,"dur":5,"name":"b"}`,
-		`{"ph":"X","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":0,"dur":6,"name":"b"}`,
-		`{"ph":"B","pid":1,"tid":1,"ts":0,"name":"a"}`,
-		`{"ph":"E","pid":1,"tid":1,"ts":0}`,
-		`{"ph":"i","pid":1,"tid":1,"ts":0,"name":"a","s":"x"}`,
+		`{"ph":"X","cat":"c","pid":1,"tid":1,"ts":0,"name":"a"}`,
+		`{"ph":"X","cat":"c","pid":1,"tid":1,"ts":0,"dur":-1,"name":"a"}`,
+		`{"ph":"X","cat":"c","pid":2,"tid":1,"ts":0,"dur":1,"name":"a"}`,
+		`{"ph":"X","cat":"c","pid":1,"tid":2,"ts":0,"dur":1,"name":"a"}`,
+		`{"ph":"X","cat":"c","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","cat":"c","pid":1,"tid":1,"ts":4,"dur":5,"name":"b"}`,
+		`{"ph":"X","cat":"c","pid":1,"tid":1,"ts":0,"dur":5,"name":"a"},{"ph":"X","cat":"c","pid":1,"tid":1,"ts":0,"dur":6,"name":"b"}`,
+		`{"ph":"B","cat":"c","pid":1,"tid":1,"ts":0,"name":"a"}`,
+		`{"ph":"E","cat":"c","pid":1,"tid":1,"ts":0}`,
+		`{"ph":"i","cat":"c","pid":1,"tid":1,"ts":0,"name":"a","s":"x"}`,
 		`{"ph":"b","pid":1,"tid":1,"ts":0,"name":"a","cat":"c","id":"1"}`,
 		`{"ph":"s","pid":1,"tid":1,"ts":0,"name":"a","cat":"c","id":1},{"ph":"f","bp":"e","pid":1,"tid":1,"ts":0,"name":"a","cat":"c","id":1}`,
-		`{"ph":"C","pid":1,"tid":1,"ts":0,"name":"a","args":{"v":"1"}}`,
-		`{"ph":"Q","pid":1,"tid":1,"ts":0,"name":"a"}`,
+		`{"ph":"C","cat":"c","pid":1,"tid":1,"ts":0,"name":"a","args":{"v":"1"}}`,
+		`{"ph":"i","s":"t","pid":1,"tid":1,"ts":0,"name":"no category"}`,
+		`{"ph":"Q","cat":"c","pid":1,"tid":1,"ts":0,"name":"a"}`,
 	} {
 		f, err := parse([]byte(`{"displayTimeUnit":"ms","traceEvents":[` + head + "," + events + `]}`))
 		if err != nil {

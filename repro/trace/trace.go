@@ -52,7 +52,7 @@ func Write(w io.Writer, fsys fs.FS, o Options) error {
 		return err
 	}
 	if note := coverage(&sum); note != "" {
-		to.event('M', track{pid: pidRun}, 0, "process_labels")
+		to.metadata(track{pid: pidRun}, "process_labels")
 		to.text("labels", note)
 		to.end()
 	}
