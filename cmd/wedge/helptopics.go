@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -26,8 +27,11 @@ var topicFiles embed.FS
 type topic struct {
 	name  string
 	short string // one line
-	text  string // with lists in lines "- NAME: TEXT"
+	raw   string // as it stands in its file
 }
+
+// text is what there is to know, with lists in lines "- NAME: TEXT".
+func (t *topic) text() string { return filledIn(t.raw) }
 
 // topics returns the help topics by name.
 func topics() []topic {
@@ -42,16 +46,19 @@ func topics() []topic {
 			panic(err) // it was listed just now
 		}
 		short, long, _ := strings.Cut(string(text), "\n")
-		out = append(out, topic{strings.TrimSuffix(path.Base(name), ".txt"), short, filledIn(strings.TrimSpace(long))})
+		out = append(out, topic{strings.TrimSuffix(path.Base(name), ".txt"), short, strings.TrimSpace(long)})
 	}
 	return out
 }
 
-// newTopics returns the topics as commands that do nothing.
+// newTopics returns the topics as commands that do nothing. Their texts are made when somebody asks,
+// since some of it is read from many files, and every command would wait for that.
 func newTopics() []*cobra.Command {
 	var out []*cobra.Command
 	for _, t := range topics() {
-		out = append(out, &cobra.Command{Use: t.name, Short: t.short, Long: topicText(t.text)})
+		c := &cobra.Command{Use: t.name, Short: t.short}
+		c.SetHelpFunc(func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), topicText(t.text())) })
+		out = append(out, c)
 	}
 	return out
 }

@@ -273,14 +273,17 @@ func TestTopicOfTheGuest(t *testing.T) {
 }
 
 func TestHelpOfTopics(t *testing.T) {
-	for _, topic := range newTopics() {
-		out, errs, code := wedgeHere(t, "help", topic.Name())
-		if code != exitOK || errs != "" || !strings.Contains(out, topic.Long) {
-			t.Errorf("%s: exit code %d, %q", topic.Name(), code, errs)
+	for _, topic := range topics() {
+		out, errs, code := wedgeHere(t, "help", topic.name)
+		if code != exitOK || errs != "" || out != topicText(topic.text())+"\n" {
+			t.Errorf("%s: exit code %d, %q", topic.name, code, errs)
+		}
+		if short, _, _ := wedgeHere(t, topic.name, "--help"); short != out {
+			t.Errorf("wedge %s --help prints\n%s", topic.name, short)
 		}
 		for line := range strings.Lines(out) {
 			if n := len([]rune(line)); n > 125 || strings.Contains(line, "{{") || strings.HasPrefix(line, "- ") {
-				t.Errorf("%s: a line of %d columns, or one that is not set: %s", topic.Name(), n, line)
+				t.Errorf("%s: a line of %d columns, or one that is not set: %s", topic.name, n, line)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func manPages(root *cobra.Command, date string) ([]manPage, error) {
 	seeAlso := ".SH SEE ALSO\n\\fBwedge(1)\\fP\n"
 	for _, t := range topics() {
 		name := "wedge-" + t.name
-		cmd := &cobra.Command{Use: name, Short: manWords(t.short), Long: topicMarkdown(t.text), DisableFlagsInUseLine: true}
+		cmd := &cobra.Command{Use: name, Short: manWords(t.short), Long: topicMarkdown(t.text()), DisableFlagsInUseLine: true}
 		cmd.Flags().BoolP("help", "h", false, "")
 		_ = cmd.Flags().MarkHidden("help") // it was made just now
 		page, err := onePage(cmd, sectionTopics, date)

@@ -70,7 +70,7 @@ func TestEachCommandHasAPage(t *testing.T) {
 	for _, topic := range topics() {
 		name := "wedge-" + topic.name + ".7"
 		want = append(want, name)
-		names, texts := entries(slices.DeleteFunc(strings.Split(topic.text, "\n"), func(line string) bool { return !strings.HasPrefix(line, "- ") }))
+		names, texts := entries(slices.DeleteFunc(strings.Split(topic.text(), "\n"), func(line string) bool { return !strings.HasPrefix(line, "- ") }))
 		for i := range names {
 			if page := bare(pages[name]); !strings.Contains(page, bare(names[i]+texts[i])) {
 				t.Errorf("%s has nothing of %s: %s", name, names[i], texts[i])

@@ -50,6 +50,7 @@ Of a system that hangs now:
 	root.AddCommand(newRepro(), newRun(), newServe(), newLoad(), newLogs(), newProbe(), newDiff(), newExec(), newDump(), newCompare(), newPolicy(), newPublished(), newReport(), newSoak(), newCompletion(), newMan())
 	root.AddCommand(newTopics()...)
 	root.SetHelpCommand(newHelp())
+	root.InitDefaultHelpCmd()
 	complete(root)
 	return root
 }
