@@ -128,6 +128,22 @@ func TestOwnTransport(t *testing.T) {
 	})
 }
 
+// TestUnwatched: who goes past the kit's transports is told so in the end.
+func TestUnwatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tap := &tapped{TB: t}
+		k := reprotest.Start(tap, reprotest.Scenario("silent-stream"))
+		k.Client.Transport = &http.Transport{DialContext: k.DialContext}
+		if _, err := writeWithNetHTTP(t.Context(), k, 0); err == nil {
+			t.Error("a silent stream has ended well")
+		}
+		if !strings.Contains(tap.text(), "1 are open that have come by neither") {
+			t.Errorf("said %s", tap.text())
+		}
+		k.Client.CloseIdleConnections()
+	})
+}
+
 // TestMarks: what the harness says of its agents is in the verdict.
 func TestMarks(t *testing.T) {
 	said := fails(t, func(t *testing.T, k *reprotest.Kit) {
@@ -241,7 +257,7 @@ func TestDeadlock(t *testing.T) {
 		scenario string
 		want     []string
 	}{
-		{"healthy", []string{"no request is under way, and none has been sent for 24h", "1 requests so far, 1 answered in full"}},
+		{"healthy", []string{"no request is under way, and none has been sent for 24h", "had 1 requests, and answered 1 in full. They owe nothing"}},
 		{"silent-stream", []string{"no request has been answered in full for 10m", "cause silent-stream"}},
 	} {
 		child := exec.Command(os.Args[0], "-test.run=^TestDeadlock$")

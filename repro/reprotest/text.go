@@ -46,7 +46,12 @@ func (k *Kit) reportIdle() string {
 	var b strings.Builder
 	n := k.Counts()
 	k.head(&b, fmt.Sprintf("no request is under way, and none has been sent for %s", length(k.o.idleAfter)))
-	fmt.Fprintf(&b, "The servers owe nothing: %d requests so far, %d answered in full. What is waited for is in the test or its harness.\n", n.Requests, n.Completed)
+	fmt.Fprintf(&b, "The servers have had %d requests, and answered %d in full.", n.Requests, n.Completed)
+	if n.Open > 0 {
+		fmt.Fprintf(&b, " %d are open that have come by neither Kit.Client nor Kit.Transport, so that they are not watched.\n", n.Open)
+	} else {
+		b.WriteString(" They owe nothing: what is waited for is in the test or its harness.\n")
+	}
 	k.goroutines(&b)
 	k.foot(&b)
 	return b.String()
