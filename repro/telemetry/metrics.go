@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 
+	"example.com/wedge/pacer"
 	"example.com/wedge/repro/series"
 )
 
@@ -99,18 +100,18 @@ func with(list []attribute.KeyValue, more attribute.KeyValue) []attribute.KeyVal
 	return append(list[:len(list):len(list)], more)
 }
 
-// counters are the counts that only rise.
+// counters are what only rises. Names are those of /metrics (package repro/live), as the mapping to Prometheus makes them.
 func (p *points) counters(c *series.Cumulative) {
 	by := func(key string) func(value string, n int) count {
 		return func(value string, n int) count { return count{n, []attribute.KeyValue{attribute.String(key, value)}} }
 	}
 	outcome := by("wedge.outcome")
-	p.sum("wedge.tasks", "{task}", "Tasks that have ended", outcome("done", c.Tasks.Done), outcome("failed", c.Tasks.Failed))
-	p.sum("wedge.calls", "{call}", "Calls that have ended", outcome("ok", c.Calls.OK), outcome("failed", c.Calls.Failed))
+	p.sum("wedge.tasks.ended", "{task}", "Tasks that have ended", outcome("done", c.Tasks.Done), outcome("failed", c.Tasks.Failed))
+	p.sum("wedge.calls.ended", "{call}", "Calls that have ended", outcome("ok", c.Calls.OK), outcome("failed", c.Calls.Failed))
 	a := &c.Attempts
-	p.sum("wedge.attempts", "{attempt}", "Attempts that have ended", outcome("ok", a.OK), outcome("timeout", a.Timeout), outcome("status", a.Status),
+	p.sum("wedge.attempts.ended", "{attempt}", "Attempts that have ended", outcome("ok", a.OK), outcome("timeout", a.Timeout), outcome("status", a.Status),
 		outcome("network", a.Network), outcome("cancelled", a.Cancelled), outcome("lost", a.Lost), outcome("rejected", a.Rejected), outcome("shed", a.Shed))
-	p.sum("wedge.attempts.again", "{attempt}", "Attempts that are not the first of their call", count{n: a.Again})
+	p.sum("wedge.attempts", "{attempt}", "Attempts that have begun", count{n: a.Begun})
 	p.sum("wedge.tokens.received", "{token}", "Output of attempts that have ended", count{n: c.Tokens.Received})
 	p.sum("wedge.tokens.wasted", "{token}", "Output that is part of no answer", count{n: c.Tokens.Wasted})
 	p.sum("wedge.steps", "{step}", "Steps that agents have finished", count{n: c.Steps})
@@ -123,9 +124,16 @@ func (p *points) counters(c *series.Cumulative) {
 	for _, t := range c.Statuses {
 		statuses = append(statuses, status(t.Name, t.N))
 	}
-	p.sum("wedge.attempts.timed_out", "{attempt}", "Attempts that a time limit ended", timeouts...)
-	p.sum("wedge.attempts.refused", "{attempt}", "Attempts that were answered with an error", statuses...)
-	p.seconds("wedge.stall.duration", "For how long no step had finished, of stalls", c.Stalls.S)
+	p.sum("wedge.timeouts", "{attempt}", "Attempts that a time limit ended", timeouts...)
+	p.sum("wedge.error_answers", "{attempt}", "Attempts that were answered with an error", statuses...)
+	p.seconds("wedge.stall.duration", "For how long no step had finished, of stalls", length{c.Stalls.S, nil})
+	var stages []length
+	for stage := range pacer.StageCount {
+		if s := c.StageS.Of(pacer.Stage(stage)); s > 0 {
+			stages = append(stages, length{s, []attribute.KeyValue{attribute.String("wedge.stage", pacer.Stage(stage).String())}})
+		}
+	}
+	p.seconds("wedge.stage.duration", "Time of calls in each stage, added up over calls", stages...)
 }
 
 // levels are values as they stand now.
@@ -141,9 +149,9 @@ func (p *points) levels(c *series.Cumulative) {
 		p.gauge("wedge.slots.in_use", "{slot}", "Slots of the pacer that are held, over the latest window", one(c.Slots.Mean))
 		p.gauge("wedge.slots.limit", "{slot}", "Slots of the pacer; 0: no limit", one(float64(c.Slots.Limit)))
 	}
-	p.gauge("wedge.stalled.time", "s", "For how long no step has finished, although there is work", one(c.StalledS))
+	p.gauge("wedge.step.age", "s", "For how long no step has finished, although there is work", one(c.StalledS))
 	for _, g := range c.Gauges {
 		servers = append(servers, level{g.Value, []attribute.KeyValue{attribute.String("wedge.gauge", g.Name)}})
 	}
-	p.gauge("wedge.server.gauge", "1", "The servers' gauges as they were last read", servers)
+	p.gauge("wedge.server.reading", "1", "The servers' gauges as they were last read", servers)
 }

@@ -37,6 +37,12 @@ type level struct {
 	attributes []attribute.KeyValue
 }
 
+// length is a time in seconds with its attributes.
+type length struct {
+	s          float64
+	attributes []attribute.KeyValue
+}
+
 func (p *points) add(name, unit, about string, data metricdata.Aggregation) {
 	p.all = append(p.all, metricdata.Metrics{Name: name, Unit: unit, Description: about, Data: data})
 }
@@ -70,12 +76,17 @@ func (p *points) sum(name, unit, about string, list ...count) {
 	}
 }
 
-// seconds adds a time that only grows.
-func (p *points) seconds(name, about string, v float64) {
-	p.add(name, "s", about, metricdata.Sum[float64]{
-		Temporality: metricdata.CumulativeTemporality, IsMonotonic: true,
-		DataPoints: []metricdata.DataPoint[float64]{{StartTime: p.start, Time: p.now, Value: v}},
-	})
+// seconds adds times that only grow.
+func (p *points) seconds(name, about string, list ...length) {
+	data := metricdata.Sum[float64]{Temporality: metricdata.CumulativeTemporality, IsMonotonic: true}
+	for _, l := range list {
+		data.DataPoints = append(data.DataPoints, metricdata.DataPoint[float64]{
+			Attributes: attribute.NewSet(l.attributes...), StartTime: p.start, Time: p.now, Value: l.s,
+		})
+	}
+	if len(list) > 0 {
+		p.add(name, "s", about, data)
+	}
 }
 
 // gauge adds values as they stand now.
