@@ -134,3 +134,22 @@ func TestDemandIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestDemandOnTheWall: over real HTTP, and what agents write on the disk goes when they do.
+func TestDemandOnTheWall(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "b")
+	o := repro.Options{Clock: repro.ClockWall, Scale: 200, Demand: &demand.Config{Agents: 4}, TasksMax: 12, Out: dir}
+	r := endlessly(t, lookup(t, "healthy", smallTasks...), o)
+	if r.Report.Why != harness.Completed || r.Report.Totals.AgentsDone != 12 {
+		t.Errorf("%s", r.Story())
+	}
+	err := filepath.WalkDir(filepath.Join(dir, "workspace"), func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.Contains(path, "task-") {
+			t.Errorf("%s is left", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
