@@ -23,7 +23,8 @@ type Soak struct {
 	// Window is the stretch of time that is summed up in one line of windows.jsonl. 0: a round length of
 	// which there are about 96, and at least 10 s.
 	Window time.Duration `json:"window_ns" yaml:"window"`
-	// WarmUp is how long thresholds, drift and leaks look away. 0: the first tenth.
+	// WarmUp is how long thresholds, drift and leaks look away. 0: the first tenth of For; nothing where Tasks may end
+	// it sooner, since nobody knows when that is.
 	WarmUp time.Duration `json:"warm_up_ns" yaml:"warm_up"`
 
 	// Load is how many agents are to be at work, or how many tasks are to arrive, as time goes on. The zero value:
@@ -97,8 +98,8 @@ func (k Soak) WithDefaults(horizon time.Duration) Soak {
 	if k.Window == 0 {
 		k.Window = roundLength(max(k.For/windowsWanted, windowLeast))
 	}
-	if k.WarmUp == 0 {
-		k.WarmUp = k.For / warmUpShare // a soak of tasks has none: nobody knows how long it is
+	if k.WarmUp == 0 && k.Tasks == 0 {
+		k.WarmUp = k.For / warmUpShare
 	}
 	if k.RandomFaults == nil {
 		k.RandomFaults = []RandomFault{}

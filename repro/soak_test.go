@@ -40,6 +40,7 @@ func TestSoakDefaults(t *testing.T) {
 		{repro.Soak{For: 10 * time.Minute}, 10 * time.Second, time.Minute},
 		{repro.Soak{For: 7 * 24 * time.Hour}, 2 * time.Hour, 1008 * time.Minute},
 		{repro.Soak{Tasks: 100}, time.Minute, 0},
+		{repro.Soak{For: 24 * time.Hour, Tasks: 100}, 15 * time.Minute, 0},
 		{repro.Soak{For: time.Hour, Window: 7 * time.Second, WarmUp: time.Second}, 7 * time.Second, time.Second},
 	} {
 		got := c.soak.WithDefaults(12 * time.Hour)
@@ -74,15 +75,16 @@ func TestSoakOfAScenario(t *testing.T) {
 
 func TestSoakBadInput(t *testing.T) {
 	for text, want := range map[string]string{
-		"{for: 20000h}":                                           "soak.yaml:2:13: soak.for: found 20000h0m0s, want 0s (until tasks have ended) to 10000h0m0s",
-		"{for: 1h, window: 2h}":                                   "soak.window: found 2h0m0s, want 0s (a round length) or 1s to 1h0m0s, which is the whole soak",
-		"{for: 10000h, window: 1s}":                               "soak.window: found 1s, of which there are 36000000 in 10000h0m0s, want at most 10000: at least 1h0m0s",
-		"{for: 1h, warm_up: 1h}":                                  "soak.warm_up: found 1h0m0s, want",
-		"{tasks: -1}":                                             "soak.tasks: found -1, want 0",
-		"{for: 1h, on_stall: panic}":                              `soak.on_stall: found "panic", want go_on or stop`,
-		"{for: 1h, on_disk_error: x}":                             `soak.on_disk_error: found "x", want go_on or stop`,
-		"{for: 1h, log_bytes_max: 10}":                            "soak.log_bytes_max: found 10, want 0 (16777216) or 65536 to 1073741824",
-		"{for: 1h, log_files_max: 1}":                             "soak.log_files_max: found 1, want 0 (8) or 2 to 1000",
+		"{for: 20000h}":                "soak.yaml:2:13: soak.for: found 20000h0m0s, want 0s (until tasks have ended) to 10000h0m0s",
+		"{for: 1h, window: 2h}":        "soak.window: found 2h0m0s, want 0s (a round length) or 1s to 1h0m0s, which is the whole soak",
+		"{for: 10000h, window: 1s}":    "soak.window: found 1s, of which there are 36000000 in 10000h0m0s, want at most 10000: at least 1h0m0s",
+		"{for: 1h, warm_up: 1h}":       "soak.warm_up: found 1h0m0s, want",
+		"{tasks: -1}":                  "soak.tasks: found -1, want 0",
+		"{for: 1h, on_stall: panic}":   `soak.on_stall: found "panic", want go_on or stop`,
+		"{for: 1h, on_disk_error: x}":  `soak.on_disk_error: found "x", want go_on or stop`,
+		"{for: 1h, log_bytes_max: 10}": "soak.log_bytes_max: found 10, want 0 (16777216) or 65536 to 1073741824",
+		"{for: 1h, log_files_max: 1}":  "soak.log_files_max: found 1, want 0 (8) or 2 to 1000",
+		"{for: 1h, random_faults: [{fault: {id: q, where: stream, what: silence}, every: 1m, lasts: 1s}]}\nfaults: [{id: q-001, where: stream, what: silence}]": "soak.random_faults[0].fault.id: found \"q\", whose faults are called as faults[0] is (q-001)",
 		"{for: 1h, thresholds: ['']}":                             "soak.thresholds[0]: found nothing, want an expression",
 		"{for: 1h, thresholds: ['stalls == 0', 'p95(cal) < 1s']}": "soak.thresholds[1]: ",
 		"{for: 1h, load: {loop: sideways}}":                       `soak.load.loop: found "sideways", want closed or open`,

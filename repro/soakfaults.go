@@ -79,6 +79,10 @@ func (s *Scenario) validateRandomFaults() error {
 		if first := slices.IndexFunc(s.Soak.RandomFaults, same); first >= 0 && first != i {
 			return s.bad(block+".fault", fmt.Errorf("id: found %q twice, want ids that differ", r.Fault.ID))
 		}
+		taken := func(o fault.Fault) bool { return r.Drew(i, &o) }
+		if n := slices.IndexFunc(s.Faults, taken); n >= 0 {
+			return s.bad(block+".fault", fmt.Errorf("id: found %q, whose faults are called as faults[%d] is (%s), want another", f.ID, n, s.Faults[n].ID))
+		}
 		if drawn += float64(lasts) / float64(r.Every); drawn > drawnMax {
 			return s.bad(block, fmt.Errorf("every: found %v, by which some %.0f faults are drawn in %v, want at most %d in all", r.Every, drawn, lasts, drawnMax))
 		}

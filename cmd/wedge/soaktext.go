@@ -76,8 +76,8 @@ func (p *page) thresholds(d *soak.Document) {
 			} else if o.Term != "" && o.Term != o.Expr {
 				value += " for " + o.Term
 			}
-			if o.Window >= 0 && o.Missing == "" {
-				value += fmt.Sprintf(" (window %d after the warm-up)", o.Window+1)
+			if o.Window > 0 && o.Missing == "" {
+				value += fmt.Sprintf(" in window %d after the warm-up", o.Window)
 			}
 			fmt.Fprintf(t, "  %s\t%s\t%s\n", state, plainText(o.Expr), value)
 		}

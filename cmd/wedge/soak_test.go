@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/wedge/repro/soak"
+)
+
+// TestSoakText: what a person reads of a soak, but for what the process takes, which differs.
+func TestSoakText(t *testing.T) {
+	file := here(t, "testdata/soak.txt")
+	out, errs, code := wedge(t, "soak", "starvation", "--for", "12h", "--seed", "3", "--no-report", "--set", "policy.idle=2m",
+		"--set", "soak.random_faults=[{fault: {id: quiet, where: stream, what: silence, after_tokens: 50, probability: 0.3}, every: 2h, lasts: 10m}]",
+		"--threshold", "p95(call) < 5m", "--threshold", "goodput > 0.9", "--threshold", "tasks > 100")
+	if code != exitThreshold || !strings.HasPrefix(errs, "wedge: the soak: threshold missed") || strings.Count(errs, "\n") != 1 {
+		t.Errorf("exit code %d, standard error %q", code, errs)
+	}
+	var kept []string
+	for line := range strings.Lines(out) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 100 && !strings.Contains(line, "wedge soak") {
+			t.Errorf("%d columns: %s", n, line)
+		}
+		if strings.HasPrefix(line, "  heap ") {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+			continue
+		}
+		kept = append(kept, line)
+	}
+	text := strings.Join(kept, "")
+	if from, to := strings.Index(text, "\nLeaks of wedge itself\n"), strings.Index(text, "\nNext\n"); from > 0 && to > from {
+		text = text[:from] + text[to:]
+	}
+	golden(t, file, text)
+}
+
+func TestSoakJSON(t *testing.T) {
+	out, errs, code := wedge(t, "soak", "--scenario", "healthy", "--for", "2h", "--out", "-", "--json", "-q")
+	var d soak.Document
+	if err := json.Unmarshal([]byte(out), &d); err != nil || code != exitOK || errs != "" {
+		t.Fatalf("exit code %d, %v, standard error %q", code, err, errs)
+	}
+	if d.Schema != soak.Schema || d.Verdict != soak.Passed || d.AtS != 7200 || d.Totals.TasksDone == 0 || d.Replay != "wedge soak healthy --for 2h0m0s --seed 1" {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestSoakStalls(t *testing.T) {
+	out, errs, code := wedge(t, "soak", "silent-stream", "--for", "5h", "--no-report")
+	if code != exitStalled || !strings.Contains(errs, "wedge: the soak: stalled") || !strings.Contains(out, "STALLED  WEDGED") || !strings.Contains(out, "silent-stream") {
+		t.Errorf("exit code %d, %q\n%s", code, errs, out)
+	}
+}
+
+// TestSoakPrint: what is printed has all defaults, and is a scenario whose soak is the same.
+func TestSoakPrint(t *testing.T) {
+	text, _, code := wedge(t, "soak", "starvation", "--for", "24h", "--threshold", "stalls == 0", "--print")
+	for _, want := range []string{"\nsoak:\n  for: 24h0m0s\n  tasks: 0\n  window: 15m0s\n  warm_up: 2h24m0s\n", "- stalls == 0\n", "on_disk_error: go_on\n", "log_files_max: 8\n"} {
+		if code != exitOK || !strings.Contains(text, want) {
+			t.Errorf("exit code %d, no %q in\n%s", code, want, text)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, errs, code := wedgeHere(t, "soak", file, "--print"); code != exitOK || again != text {
+		t.Errorf("printed again, exit code %d, %s\n%s", code, errs, again)
+	}
+}
+
+func TestSoakBadInput(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                     "soak: want a scenario, as wedge repro lists them, or a file; or --base-url of a real server; or --resume DIR",
+		"starvation":                           "starvation.yaml: soak.for: found 0s and no tasks, want how long the soak is to last",
+		"starvation --for -1h":                 "soak.for: found -1h0m0s, want 0s",
+		"starvation --for tomorrow":            `--for: found "tomorrow", want a length of time such as 30s or 5m`,
+		"starvation --scenario healthy":        `--scenario: found it and "starvation", want one of them`,
+		"starvtion --for 1h":                   `did you mean "starvation"?`,
+		"starvation --for 1h --threshold x<1":  "soak.thresholds[0]: ",
+		"starvation --for 1h --model m":        "--base-url: found --model or --metrics-url without it",
+		"--base-url  --for 1h":                 "--base-url: found nothing, want a URL",
+		"starvation --resume x":                "starvation: found a scenario with --resume, want none",
+		"--resume x --seed 3":                  "--seed: found it with --resume",
+		"--resume x":                           "--resume: x: found no soak (run.json: no such file or directory), want the directory of one",
+		"starvation --for 1h --scale 2":        "--scale: found a scale of the virtual clock, want --clock wall with it",
+		"starvation --for 1h --set soak.fro=1": `soak.fro: unknown field, did you mean "for"?`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			out, errs, code := wedge(t, append([]string{"soak"}, strings.Split(args, " ")...)...)
+			if args == "" {
+				out, errs, code = wedge(t, "soak")
+			}
+			if code != exitUsage || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
+				t.Errorf("exit code %d, %q, standard error %q, want %q", code, out, errs, want)
+			}
+		})
+	}
+}
