@@ -34,7 +34,6 @@ type capture struct {
 	ev      *harness.Evidence // nil: damaged, or not there
 	before  *harness.Evidence
 	verdict *diagnose.Verdict
-	open    bool // as the run ended
 	episode int
 
 	Summary string

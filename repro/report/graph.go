@@ -18,7 +18,7 @@ var (
 // draw draws who waits for whom, from the evidence and not from the picture in the bundle, which may be anybody's.
 func (c *capture) draw() {
 	g := diagnose.WaitGraph(c.ev, c.before)
-	if len(g.Nodes) == 0 {
+	if len(g.Edges) == 0 {
 		return
 	}
 	var svg strings.Builder

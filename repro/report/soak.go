@@ -14,16 +14,15 @@ const windowsMax = 400
 
 // soakView is a soak as the template has it.
 type soakView struct {
-	Doc       *soak.Document
-	HasDoc    bool
-	Met       int
-	Charts    []chartView
-	Broad     []chartView
-	Process   []chartView
-	Trends    []trendRow
-	Windows   int
-	WarmUp    string
-	MoreKinds int
+	Doc     *soak.Document
+	HasDoc  bool
+	Met     int
+	Charts  []chartView
+	Broad   []chartView
+	Process []chartView
+	Trends  []trendRow
+	Windows int
+	WarmUp  string
 }
 
 // trendRow is what was found about a series: drift of the run, or a leak of the process.

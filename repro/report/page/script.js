@@ -120,7 +120,7 @@ function decode(text, agent, data) {
 
 function swimlanes(holder, data) {
   const canvas = $("canvas", holder), board = $(".board", holder), bar = $(".scrollbar", holder), says = $("#lane-says"), unit = data.unit, end = Math.max(data.end / unit, 1);
-  const stages = data.stages, high = [0.25, 0.45, 0.65, 0.65, 0.65, 0.9, 0.9, 0.9, 0.9], head = 24;
+  const stages = data.stages, high = [0.25, 0.45, 0.65, 0.65, 0.65, 0.9, 0.9, 0.9, 0.9], head = 28;
   const lanes = data.lanes.map(([agent, parent, ends, text], i) => ({ i, agent, parent, ends, spans: decode(text, agent, data) }));
   for (const l of lanes) {
     l.wait = l.slot = 0;
@@ -186,7 +186,7 @@ function swimlanes(holder, data) {
       c.fillStyle = colours.soft; c.textAlign = at < names + 30 ? "left" : at > edge - 34 ? "right" : "center"; c.fillText(instant(Math.round(t * 1e6) / 1e6, width_), Math.max(at, names + 1), 10);
     }
     c.fillStyle = colours.stallInk;
-    for (const [, a, b] of data.stalls) { const l = x(a / unit), r = x(b / unit); c.fillRect(l, head - 5, Math.max(r - l, 2), 4); }
+    for (const [, a, b] of data.stalls) { const l = x(a / unit), r = x(b / unit); c.fillRect(l, head - 9, Math.max(r - l, 2), 4); }
     c.beginPath(); c.rect(names, head, edge - names, height - head); c.clip();
     const px = (to - from) / (edge - names);
     for (let i = first; i < last; i++) {
@@ -216,7 +216,7 @@ function swimlanes(holder, data) {
     // Names, as many as there is room for.
     c.textAlign = "left"; c.fillStyle = colours.soft;
     const every = Math.max(1, Math.ceil(12 / row));
-    c.save(); c.beginPath(); c.rect(0, head, names - 4, height - head); c.clip();
+    c.save(); c.beginPath(); c.rect(0, head - 3, names - 4, height - head + 3); c.clip();
     c.font = Math.min(12, Math.max(10, row)) + "px system-ui, sans-serif";
     for (let i = first; i < last; i++) if (i % every === 0) { c.fillStyle = picked && picked.lane === shown[i] ? colours.ink : colours.soft; c.fillText((shown[i].parent ? "└ " : "") + shown[i].agent, 4, head + i * row - top + row / 2); }
     c.restore();
