@@ -47,6 +47,7 @@ func (r *Reader) stage(at sim.Instant) *fieldError {
 		c = r.beginCall(string(id), at)
 		c.Agent, c.Task, c.Round, c.Step = f.text(keyAgent), f.text(keyTask), f.num(keyRound), f.num(keyStep)
 	case c != nil:
+		at = max(at, c.since)
 		c.leave(at)
 	default:
 		if !r.loose {
@@ -176,6 +177,7 @@ func (c *openCall) startedAt(from sim.Instant) {
 // endCall ends a call with what is open of it.
 func (r *Reader) endCall(c *openCall, at sim.Instant, open bool) {
 	delete(r.calls, c.ID)
+	at = max(at, c.since)
 	c.leave(at)
 	for _, t := range c.attempts {
 		c.Attempts = append(c.Attempts, Attempt{N: t.n, From: t.from, To: at, Open: true})

@@ -79,10 +79,8 @@ func (r *Reader) feed(line []byte) *fieldError {
 		r.begun, r.sum.Cut = true, true
 		r.sum.From, r.gap = at, at
 	}
-	if at < r.at {
-		return wrong(keyAt, "found %v, which is before the %v of an earlier line, want lines in the order of time", at, r.at)
-	}
-	r.at, r.sum.To = at, at
+	r.at = max(r.at, at) // on the wall a line may tell of a moment before the line above it
+	r.sum.To = max(r.sum.To, r.at)
 	if r.loose && len(r.calls)+len(r.tasks) > openMax {
 		r.closeAll() // the ends of most of them are among the missing lines
 	}
@@ -192,7 +190,7 @@ func (r *Reader) agentEnded(at sim.Instant) *fieldError {
 
 func (r *Reader) endTask(t *openTask, at sim.Instant, open bool) {
 	delete(r.tasks, t.Agent)
-	t.To, t.Open = at, open
+	t.To, t.Open = max(at, t.From), open
 	ended := t.Task
 	emit(r.h.Task, &ended)
 }
@@ -242,7 +240,8 @@ func (r *Reader) endStall(at sim.Instant, open bool) {
 		return
 	}
 	r.stall = nil
-	s.To, s.Open, s.StalledFor = at, open, at.Sub(s.Since)
+	s.To, s.Open = max(at, s.From), open
+	s.StalledFor = s.To.Sub(s.Since)
 	emit(r.h.Stall, s)
 }
 

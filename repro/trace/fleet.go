@@ -40,7 +40,9 @@ func (f *fleet) instant(t track, at sim.Instant, name string, scope byte) {
 // agentTrack is the track of an agent.
 type agentTrack struct {
 	track
-	since sim.Instant // of its task: what is drawn of it does not begin before that
+	// since is where its task or the latest thing that it did ends: what is drawn next does not begin before that. On the
+	// wall instants are some microseconds off.
+	since sim.Instant
 }
 
 // trackOf returns an agent's track. They are counted from 1 in the order in which agents begin.
@@ -62,14 +64,16 @@ func (f *fleet) began(t *record.Task) {
 		name = "task"
 	}
 	on := f.trackOf(t.Agent)
-	on.since = t.From
-	f.event('B', on.track, t.From, name)
+	on.since = max(on.since, t.From)
+	f.event('B', on.track, on.since, name)
 	f.flag("start_not_known", t.Cut)
 	f.end()
 }
 
 func (f *fleet) task(t *record.Task) {
-	f.event('E', f.trackOf(t.Agent).track, t.To, "")
+	on := f.trackOf(t.Agent)
+	on.since = max(on.since, t.To)
+	f.event('E', on.track, on.since, "")
 	f.key("ok")
 	f.line = strconv.AppendBool(f.line, t.OK)
 	f.text("parent", t.Parent)
@@ -80,14 +84,17 @@ func (f *fleet) task(t *record.Task) {
 }
 
 func (f *fleet) tool(t *record.Tool) {
-	f.slice(f.trackOf(t.Agent), t.From, t.To, t.Name)
+	on := f.trackOf(t.Agent)
+	f.slice(on, t.From, t.To, t.Name)
 	f.text("error", t.Err)
 	f.flag("longer_than_usual", !t.InRange)
 	f.end()
+	on.since = max(on.since, t.To)
 }
 
 // slice begins a complete event of an agent. What began before its task is known to have is drawn from there.
 func (f *fleet) slice(t *agentTrack, from, to sim.Instant, name string) {
+	to = max(to, t.since)
 	from = clamp(from, t.since, to)
 	f.event('X', t.track, from, name)
 	f.length(from, to)
@@ -112,7 +119,9 @@ func (f *fleet) call(c *record.Call) {
 	f.end()
 	apart := beside(c)
 	for i := range c.Attempts {
-		f.attempt(t, c, &c.Attempts[i], apart)
+		a := &c.Attempts[i]
+		a.From, a.To = clamp(a.From, c.From, c.To), clamp(a.To, c.From, c.To)
+		f.attempt(t, c, a, apart)
 	}
 	stretches := stretchesOf(c)
 	for _, s := range c.Spans {
@@ -121,6 +130,7 @@ func (f *fleet) call(c *record.Call) {
 			f.end()
 		}
 	}
+	t.since = max(t.since, c.To)
 }
 
 // beside says whether attempts of a call overlap.

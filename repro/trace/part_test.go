@@ -106,6 +106,31 @@ X 1 0+5000`
 	}
 }
 
+// TestMomentsBack is of a journal on the wall, some lines of which tell of a moment before the line above: slices must
+// lie within each other all the same.
+func TestMomentsBack(t *testing.T) {
+	_, f := written(t, fstest.MapFS{bundle.EventsLog: {Data: []byte(`{"t_s":0.000000000,"event":"run_start","run":"x-1","agents":1,"workers":1}
+{"t_s":5.000000000,"event":"task_start","agent":"a","task":"t"}
+{"t_s":4.900000000,"event":"stage","call":"a-c001","agent":"a","task":"t","round":1,"step":1,"stage":"connect","from":"think","attempt":1}
+{"t_s":7.000000000,"event":"stage","call":"a-c001","stage":"headers","from":"connect","attempt":1}
+{"t_s":8.000000000,"event":"attempt_end","call":"a-c001","attempt":1,"id":"x","outcome":"ok","took_s":4.000000000,"tokens":0}
+{"t_s":7.900000000,"event":"call_end","call":"a-c001","ok":true,"attempts":1,"took_s":3.000000000,"tokens":3}
+{"t_s":8.200000000,"event":"tool_end","agent":"a","tool":"x","took_s":1.000000000,"in_range":true}
+{"t_s":8.100000000,"event":"agent_end","agent":"a","task":"t","ok":true}
+{"t_s":8.100000000,"event":"task_start","agent":"a","task":"u"}
+{"t_s":8.300000000,"event":"agent_end","agent":"a","task":"u","ok":true}
+`)}}, Options{})
+	slices := 0
+	for _, e := range f.TraceEvents {
+		if e.Ph == "X" || e.Ph == "B" {
+			slices++
+		}
+	}
+	if slices != 7 {
+		t.Errorf("%d slices, want 7", slices)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	const start = `{"t_s":0.000000000,"event":"run_start","run":"x-1","agents":1,"workers":1}` + "\n"
 	for _, c := range []struct {

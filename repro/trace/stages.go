@@ -52,7 +52,7 @@ func (s *stageCounter) tick(o *out, now sim.Instant) {
 	if s.dirty && now > s.changed && s.changed >= s.written+sim.Instant(stageCounterEvery) {
 		s.write(o)
 	}
-	s.changed = now
+	s.changed = max(s.changed, now)
 }
 
 func (s *stageCounter) finish(o *out) {
