@@ -12,31 +12,83 @@ import (
 
 // TestSoakText: what a person reads of a soak, but for what the process takes, which differs.
 func TestSoakText(t *testing.T) {
-	file := here(t, "testdata/soak.txt")
-	out, errs, code := wedge(t, "soak", "starvation", "--for", "12h", "--seed", "3", "--no-report", "--set", "policy.idle=2m",
-		"--set", "soak.random_faults=[{fault: {id: quiet, where: stream, what: silence, after_tokens: 50, probability: 0.3}, every: 2h, lasts: 10m}]",
-		"--threshold", "p95(call) < 5m", "--threshold", "goodput > 0.9", "--threshold", "tasks > 100")
-	if code != exitThreshold || !strings.HasPrefix(errs, "wedge: the soak: threshold missed") || strings.Count(errs, "\n") != 1 {
-		t.Errorf("exit code %d, standard error %q", code, errs)
+	for _, c := range []struct {
+		file string
+		args []string
+		code int
+	}{
+		{"testdata/soak.txt", soakReadme, exitThreshold},
+		{"testdata/soak-faults.txt", []string{
+			"soak", "starvation", "--for", "12h", "--seed", "3", "--set", "policy.idle=2m", "--threshold", "tasks > 100", "--set",
+			"soak.random_faults=[{fault: {id: quiet, where: stream, what: silence, after_tokens: 50, probability: 0.3}, every: 2h, lasts: 10m}]",
+		}, exitOK},
+	} {
+		t.Run(filepath.Base(c.file), func(t *testing.T) {
+			file := here(t, c.file)
+			out, errs, code := wedge(t, append(c.args, "--no-report")...)
+			if code != c.code || strings.Count(errs, "\n") != min(c.code, 1) {
+				t.Errorf("exit code %d, standard error %q", code, errs)
+			}
+			golden(t, file, withoutProcess(t, out))
+		})
 	}
-	var kept []string
+}
+
+// soakReadme is the soak that the README shows.
+var soakReadme = []string{"soak", "starvation", "--for", "24h", "--seed", "3", "--threshold", "p95(call) < 5m", "--threshold", "goodput > 0.9"}
+
+// withoutProcess leaves out what wedge itself takes, and looks at how wide the lines are.
+func withoutProcess(t *testing.T, out string) string {
+	t.Helper()
+	var kept strings.Builder
+	spark := false // within the series, which fit 80 columns
 	for line := range strings.Lines(out) {
-		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 100 && !strings.Contains(line, "wedge soak") {
+		spark = spark && line != "\n" || strings.HasPrefix(line, "Over time: ")
+		most := 100
+		if spark {
+			most = 80
+		}
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > most && !strings.Contains(line, "wedge soak") {
 			t.Errorf("%d columns: %s", n, line)
 		}
-		if strings.HasPrefix(line, "  heap ") {
-			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
-				t.Errorf("%d columns: %s", n, line)
-			}
-			continue
+		if !spark || !strings.HasPrefix(line, "  heap ") {
+			kept.WriteString(line)
 		}
-		kept = append(kept, line)
 	}
-	text := strings.Join(kept, "")
+	text := kept.String()
 	if from, to := strings.Index(text, "\nLeaks of wedge itself\n"), strings.Index(text, "\nNext\n"); from > 0 && to > from {
 		text = text[:from] + text[to:]
 	}
-	golden(t, file, text)
+	return text
+}
+
+// TestReadmeSoak: the README shows the output of a soak, and a block of a scenario that is one.
+func TestReadmeSoak(t *testing.T) {
+	text, want := readFile(t, readme), readFile(t, "testdata/soak.txt")
+	before, rest, ok := strings.Cut(text, "Without what wedge itself takes, it prints:\n\n```text\n")
+	shown, after, ok2 := strings.Cut(rest, "```\n")
+	if !ok || !ok2 {
+		t.Fatal("the README has no output of a soak")
+	}
+	if *update {
+		if err := os.WriteFile(readme, []byte(before+"Without what wedge itself takes, it prints:\n\n```text\n"+want+"```\n"+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		shown = want
+	}
+	if shown != want {
+		t.Error("the README shows another output than testdata/soak.txt has (go test -update rewrites it)")
+	}
+	blocks := blocksOf(t, "yml")
+	t.Chdir(t.TempDir())
+	for _, block := range blocks {
+		if err := os.WriteFile("my-soak.yaml", []byte(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, errs, code := wedgeHere(t, "soak", "my-soak.yaml", "--out", "-", "-q"); code != exitOK && code != exitThreshold {
+			t.Errorf("exit code %d: %s%s", code, errs, out)
+		}
+	}
 }
 
 func TestSoakJSON(t *testing.T) {

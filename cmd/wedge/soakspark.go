@@ -10,7 +10,7 @@ import (
 )
 
 // sparkColumns is how wide the series are drawn, so that a line with its name and figures fits 80 columns.
-const sparkColumns = 48
+const sparkColumns = 44
 
 // bars are heights from nothing to full.
 var bars = [...]rune{'▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'}
