@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,6 +90,12 @@ func create(dir string, run Run, o Options, open func(dir string) (disk, error))
 	}
 	if err != nil {
 		return nil, err
+	}
+	if o.Resume {
+		if err := b.markInterrupted(); err != nil {
+			b.disk.close()
+			return nil, fmt.Errorf("bundle: %s cannot be resumed: %w", b.dir, withoutPath(err))
+		}
 	}
 	return b, nil
 }
@@ -252,41 +257,15 @@ func (b *Bundle) Close() error {
 	b.closed = true
 	logs := b.logs
 	b.mu.Unlock()
+	passed := true
 	for _, l := range logs {
-		l.close()
+		passed = l.close() && passed
+	}
+	if passed {
+		b.unmarkInterrupted()
 	}
 	b.disk.close()
 	return b.Err()
-}
-
-// secretMinBytes is the least length at which a text counts as a secret.
-const secretMinBytes = 8
-
-// secretsOf returns the texts to look for: the secrets, and how JSON would write them.
-func secretsOf(secrets []string) [][]byte {
-	var out [][]byte
-	for _, s := range secrets {
-		if len(s) < secretMinBytes {
-			continue
-		}
-		out = append(out, []byte(s))
-		if quoted, err := json.Marshal(s); err == nil {
-			if inner := quoted[1 : len(quoted)-1]; string(inner) != s {
-				out = append(out, inner)
-			}
-		}
-	}
-	return out
-}
-
-// redact returns the text without secrets; it is p itself if there are none.
-func (b *Bundle) redact(p []byte) []byte {
-	for _, s := range b.secrets {
-		if bytes.Contains(p, s) {
-			p = bytes.ReplaceAll(p, s, []byte("[redacted]"))
-		}
-	}
-	return p
 }
 
 // parent returns the folder of a slash-separated name within the bundle, "" for the bundle itself.

@@ -190,8 +190,9 @@ func (l *Log) removeOld() {
 	}
 }
 
-// close writes what is left and closes the log.
-func (l *Log) close() {
+// close writes what is left and closes the log. It returns whether the log has passed what an earlier
+// process wrote.
+func (l *Log) close() (passed bool) {
 	l.flush(true)
 	l.mu.Lock()
 	l.closed = true
@@ -202,7 +203,9 @@ func (l *Log) close() {
 		l.removeOld() // what could not be removed before
 	}
 	l.leave()
+	_, before := l.left.find(l.at)
 	l.left.close()
+	return !before
 }
 
 // linesIn counts lines.

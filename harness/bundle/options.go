@@ -33,7 +33,8 @@ type Options struct {
 
 	// Interrupted, with Resume, is for a run that was interrupted and not killed, and so wrote an end of
 	// its own, which a replay does not have: where a log differs from the replay it is cut and goes on
-	// with the replay's lines. Without it a log that differs is an error that ends all writing.
+	// with the replay's lines. Without it a log that differs is an error that ends all writing. The bundle
+	// remembers it until a replay has passed that end, so that a replay that is killed before needs to be told only once.
 	Interrupted bool
 
 	// GoOn lets the bundle go on after a failure. The first one is kept all the same, lines are lost as

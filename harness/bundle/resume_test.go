@@ -131,6 +131,37 @@ func TestReplayAfterInterrupt(t *testing.T) {
 	}
 }
 
+// TestKilledInAReplayAfterInterrupt: a process that is killed before it has passed the end of an interrupted one leaves that
+// end to the next, which need not be told.
+func TestKilledInAReplayAfterInterrupt(t *testing.T) {
+	dir, b := again(t, "one\ntwo\n{\"interrupted\":true}\n", Options{Interrupted: true})
+	l := b.Log(EventsLog)
+	l.Write([]byte("one\n"))
+	b.Flush() // and is killed
+	b = mustCreate(t, dir, Options{Resume: true})
+	l = b.Log(EventsLog)
+	l.Write([]byte("one\ntwo\n"))
+	if err := b.Close(); err != nil { // interrupted again
+		t.Fatal(err)
+	}
+	b = mustCreate(t, dir, Options{Resume: true})
+	b.Log(EventsLog).Write([]byte("one\ntwo\nthree\n"))
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dir, EventsLog); got != "one\ntwo\nthree\n" {
+		t.Errorf("the log is %q", got)
+	}
+	if hidden, _ := filepath.Glob(filepath.Join(dir, ".*")); len(hidden) > 0 {
+		t.Errorf("left behind %v", hidden)
+	}
+	b = mustCreate(t, dir, Options{Resume: true})
+	b.Log(EventsLog).Write([]byte("one\nTWO\n"))
+	if err := b.Close(); err == nil {
+		t.Error("after that a log may differ without an error")
+	}
+}
+
 // TestReplayShorter: a replay that ends before the earlier process did leaves what is there.
 func TestReplayShorter(t *testing.T) {
 	dir, b := again(t, "one\ntwo\n", Options{})

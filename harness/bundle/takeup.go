@@ -3,6 +3,7 @@ package bundle
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -45,6 +46,32 @@ func removeParts(d disk) error {
 		}
 		return d.remove(name)
 	})
+}
+
+// interruptedMark is a file that is there while a replay has not passed yet what an interrupted process
+// wrote: whoever is killed meanwhile may say no more than that it was running.
+const interruptedMark = ".interrupted"
+
+// markInterrupted keeps in the bundle that its run was interrupted, or finds out that it was.
+func (b *Bundle) markInterrupted() error {
+	switch {
+	case b.o.AppendLogs:
+		return nil
+	case b.o.Interrupted:
+		return write(b.disk, interruptedMark, nil)
+	}
+	b.o.Interrupted = b.disk.exists(interruptedMark) == nil
+	return nil
+}
+
+// unmarkInterrupted is for a replay that has passed everything.
+func (b *Bundle) unmarkInterrupted() {
+	if !b.o.Resume || !b.o.Interrupted || b.stopped() {
+		return
+	}
+	if err := b.disk.remove(interruptedMark); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.fail("removing "+interruptedMark, err)
+	}
 }
 
 // part returns the name of a file while it is being written: one that cannot be mistaken for the
