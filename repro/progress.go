@@ -29,47 +29,74 @@ type glance struct {
 	done chan struct{}
 }
 
-// lookWithin is how long who wants to look in waits, on the machine's clock. A run that takes longer from one reading
-// of the gauges to the next lets nobody.
+// lookWithin is how long who wants to look in waits, on the machine's clock.
 const lookWithin = 20 * time.Millisecond
 
 // ask has look called while the run stands still, and returns when it has been. If that does not come about within
 // a moment, it is not called, and ask returns false.
 func (x *porthole) ask(look func()) bool {
+	g := x.want(look)
+	if x.wait(g) {
+		return true
+	}
 	x.mu.Lock()
-	if x.broken {
-		x.mu.Unlock()
-		return false
+	defer x.mu.Unlock()
+	i := slices.Index(x.pending, g)
+	if i < 0 { // it has been called just now, or never will be
+		return g.called()
 	}
-	if x.virtual && x.ended { // nothing moves but those who look, one at a time
-		defer x.mu.Unlock()
-		look()
-		return true
-	}
-	if !x.virtual {
-		x.mu.Unlock()
-		look()
-		return true
-	}
+	x.pending = slices.Delete(x.pending, i, i+1)
+	return false
+}
+
+// want has look called while the run stands still: at once if that may be, else when the run lets it.
+func (x *porthole) want(look func()) *glance {
 	g := &glance{look, make(chan struct{})}
-	x.pending = append(x.pending, g)
-	x.wanted.Store(true)
-	x.mu.Unlock()
+	x.mu.Lock()
+	switch {
+	case x.broken:
+		x.mu.Unlock()
+	case !x.virtual:
+		x.mu.Unlock()
+		g.call()
+	case x.ended: // nothing moves but those who look, one at a time
+		defer x.mu.Unlock()
+		g.call()
+	default:
+		x.pending = append(x.pending, g)
+		x.wanted.Store(true)
+		x.mu.Unlock()
+	}
+	return g
+}
+
+// wait waits a moment for what is wanted, and says whether it has come about.
+func (x *porthole) wait(g *glance) bool {
+	if g.called() {
+		return true
+	}
 	late := time.NewTimer(lookWithin)
 	defer late.Stop()
 	select {
 	case <-g.done:
 		return true
 	case <-late.C:
+		return false
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	i := slices.Index(x.pending, g)
-	if i < 0 { // it has been called just now
+}
+
+func (g *glance) call() {
+	g.look()
+	close(g.done)
+}
+
+func (g *glance) called() bool {
+	select {
+	case <-g.done:
 		return true
+	default:
+		return false
 	}
-	x.pending = slices.Delete(x.pending, i, i+1)
-	return false
 }
 
 // open lets those look in who want to. It is called by a virtual run, from time to time.
@@ -84,8 +111,7 @@ func (x *porthole) open() {
 
 func (x *porthole) serve() {
 	for _, g := range x.pending {
-		g.look()
-		close(g.done)
+		g.call()
 	}
 	clear(x.pending)
 	x.pending = x.pending[:0]
@@ -101,12 +127,22 @@ func (x *porthole) end(broken bool) {
 	}
 }
 
-// progress returns what may be asked for the run's progress from outside.
+// progress returns what may be asked for the run's progress from outside. Of a virtual run that is between two readings
+// of the gauges it is how things were when somebody asked last, or a little later.
 func (a *assembly) progress() func() harness.Progress {
 	var latest atomic.Pointer[harness.Progress]
-	latest.Store(new(a.fleet.Progress()))
+	look := func() { latest.Store(new(a.fleet.Progress())) }
+	look()
+	var mu sync.Mutex
+	var wanted *glance // that the run has not allowed yet
 	return func() harness.Progress {
-		a.porthole.ask(func() { latest.Store(new(a.fleet.Progress())) })
+		mu.Lock()
+		if wanted == nil || wanted.called() {
+			wanted = a.porthole.want(look)
+		}
+		g := wanted
+		mu.Unlock()
+		a.porthole.wait(g)
 		return *latest.Load()
 	}
 }
