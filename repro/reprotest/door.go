@@ -36,19 +36,19 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		d.k.front.failedHere()
 		over()
-		return nil, err
+		return nil, d.k.orEnd(err)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
 		d.k.front.failedHere()
 	}
-	resp.Body = &answer{ReadCloser: resp.Body, front: d.k.front, over: over}
+	resp.Body = &answer{ReadCloser: resp.Body, k: d.k, over: over}
 	return resp, nil
 }
 
 // answer is a body that says when it is over.
 type answer struct {
 	io.ReadCloser
-	front *front
+	k     *Kit
 	over  func()
 	ended bool // for who reads
 }
@@ -56,10 +56,13 @@ type answer struct {
 // Read implements io.Reader.
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = a.k.orEnd(err)
+	}
 	if err != nil && !a.ended {
 		a.ended = true
 		if err != io.EOF {
-			a.front.failedHere()
+			a.k.front.failedHere()
 		}
 		a.over()
 	}
@@ -70,6 +73,15 @@ func (a *answer) Read(p []byte) (int, error) {
 func (a *answer) Close() error {
 	err := a.ReadCloser.Close()
 	a.over()
+	return err
+}
+
+// orEnd returns why all requests have been ended, if they have: the servers go at the same time, and then it is
+// chance which of the two a request notices.
+func (k *Kit) orEnd(err error) error {
+	if why := context.Cause(k.life); why != nil {
+		return why
+	}
 	return err
 }
 

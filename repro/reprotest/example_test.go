@@ -15,7 +15,7 @@ import (
 // needs no Scale.
 func Example() {
 	t := &standIn{}
-	kit := reprotest.Start(t, reprotest.Scenario("silent-stream"), reprotest.Scale(1000), reprotest.StallAfter(3*time.Minute))
+	kit := reprotest.Start(t, reprotest.Scenario("silent-stream"), reprotest.Scale(300), reprotest.StallAfter(2*time.Minute))
 	defer t.end()
 
 	ask := func(client *http.Client, baseURL string) error { // the harness: no limit of its own

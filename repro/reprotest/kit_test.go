@@ -160,12 +160,12 @@ func TestMarks(t *testing.T) {
 func TestOnTheWall(t *testing.T) {
 	for name, way := range map[string]reprotest.Option{"memory": {}, "loopback": reprotest.Loopback()} {
 		t.Run(name, func(t *testing.T) {
-			k := reprotest.Start(t, reprotest.Scale(1000), way)
+			k := reprotest.Start(t, reprotest.Scale(200), way)
 			if article, err := writeWithGoOpenAI(t.Context(), k, 0); err != nil || article == "" {
 				t.Errorf("%d bytes, %v", len(article), err)
 			}
 			tap := &tapped{TB: t}
-			k = reprotest.Start(tap, reprotest.Scale(1000), way, reprotest.Scenario("silent-stream"), reprotest.StallAfter(3*time.Minute))
+			k = reprotest.Start(tap, reprotest.Scale(200), way, reprotest.Scenario("silent-stream"), reprotest.StallAfter(90*time.Second))
 			if _, err := writeWithGoOpenAI(t.Context(), k, 0); !errors.Is(err, reprotest.ErrStalled) {
 				t.Errorf("ended with %v", err)
 			}
