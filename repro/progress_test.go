@@ -6,11 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"example.com/wedge/harness"
+	"example.com/wedge/harness/sim"
 	"example.com/wedge/pacer"
 	"example.com/wedge/repro/diagnose"
 )
@@ -162,3 +165,72 @@ func TestPorthole(t *testing.T) {
 	var none *porthole
 	none.open()
 }
+
+// TestOccupancy holds what the pacer says of its slots and its oldest call against what the world and the calls say.
+func TestOccupancy(t *testing.T) {
+	for _, sets := range [][]string{nil, {"pacer.queue.order=lifo"}, {"pacer.hold=agent"}, {"pacer.slots=0"}, {"pacer.requests_per_second=0.2"}} {
+		s, err := Lookup("starvation")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range sets {
+			path, value, _ := strings.Cut(set, "=")
+			if err := s.Set(path, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var in Inside
+		var used, rated, oldest int
+		started := map[string]sim.Instant{}
+		check := func(now sim.Instant) {
+			in.World.Lock()
+			o := in.Occupancy()
+			in.World.Unlock()
+			want := 0
+			for _, object := range in.World.Objects() {
+				if object.Name == "pacer.slots" {
+					want = object.InUse
+				}
+			}
+			if o.SlotsInUse != want || o.SlotsMax != s.Pacer.Slots {
+				t.Errorf("%v at %v: %d of %d slots, want %d of %d", sets, now, o.SlotsInUse, o.SlotsMax, want, s.Pacer.Slots)
+			}
+			used = max(used, o.SlotsInUse)
+			if o.RequestsPerS != s.Pacer.RequestsPerSecond || o.RequestsLeft > 1 {
+				t.Errorf("%v at %v: a rate of %v, %v left", sets, now, o.RequestsPerS, o.RequestsLeft)
+			}
+			if o.RequestsLeft < 0 {
+				rated++
+			}
+			first := sim.Never
+			for _, at := range started {
+				first = min(first, at)
+			}
+			if len(started) > 0 && (o.Oldest.ID == "" || o.Oldest.Started != first) || len(started) == 0 && o.Oldest.ID != "" {
+				t.Errorf("%v at %v: the oldest call %s began at %v, want %v", sets, now, o.Oldest.ID, o.Oldest.Started, first)
+			}
+			oldest += min(1, len(started))
+		}
+		_, err = Run(context.Background(), s, Options{
+			Horizon: 30 * time.Minute,
+			Tap: func(i Inside) Tap {
+				in = i
+				return Tap{Calls: startsOf(started)}
+			},
+			Ticks: []harness.Tick{{Every: 17 * time.Second, Do: check}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used == 0 && s.Pacer.Slots > 0 || oldest == 0 || rated == 0 && s.Pacer.RequestsPerSecond > 0 {
+			t.Errorf("%v: %d slots used, %d times a call in flight, %d times a rate that is spent", sets, used, oldest, rated)
+		}
+	}
+}
+
+// startsOf notes when calls in flight began.
+type startsOf map[string]sim.Instant
+
+func (s startsOf) StageChanged(c *pacer.CallState, _ pacer.Stage)      { s[c.ID] = c.Started }
+func (s startsOf) AttemptEnded(*pacer.CallState, pacer.AttemptResult)  {}
+func (s startsOf) CallEnded(c *pacer.CallState, tokens int, err error) { delete(s, c.ID) }
