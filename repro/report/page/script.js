@@ -214,7 +214,7 @@ function swimlanes(holder, data) {
     }
     c.restore();
     // Names, as many as there is room for.
-    c.textAlign = "left"; c.fillStyle = colours.soft;
+    c.textAlign = "left"; c.textBaseline = "middle"; c.fillStyle = colours.soft;
     const every = Math.max(1, Math.ceil(12 / row));
     c.save(); c.beginPath(); c.rect(0, head - 3, names - 4, height - head + 3); c.clip();
     c.font = Math.min(12, Math.max(10, row)) + "px system-ui, sans-serif";
