@@ -79,7 +79,10 @@ func New(w sim.World, l *Ledger, o Options) (*Fleet, error) {
 	if o.Bundle != nil && o.Servers != nil {
 		f.sampler.log = o.Bundle.Log(bundle.SamplesLog)
 	}
-	l.ended, l.router = f.stallEnded, o.Router
+	l.ended = f.stallEnded
+	if f.endless != nil {
+		l.router = o.Router // which could not remember all there is
+	}
 	return f, nil
 }
 

@@ -17,7 +17,7 @@ import (
 type Ledger struct {
 	w       sim.World
 	journal *Journal
-	router  *RouterLog // told of attempts that have ended; nil: nobody is
+	router  *RouterLog // told of attempts that have ended, in a run without end; nil: nobody is
 
 	// Guarded by the monitor.
 	watch   watch
