@@ -69,17 +69,32 @@ type laneAttempt struct {
 	outcome   string
 }
 
-// readJournal reads the journal of a bundle as far as it can be read; nil if there is none.
-func readJournal(s *source) *journal {
-	j := &journal{byName: map[string]*lane{}}
-	sum, err := record.ReadAll(s.fs, bundle.EventsLog, record.Handler{
+func newJournal() *journal { return &journal{byName: map[string]*lane{}} }
+
+// handler takes in what the reader tells.
+func (j *journal) handler() record.Handler {
+	return record.Handler{
 		Start: func(r *record.Start) { j.start = *r },
 		Began: func(t *record.Task) { j.lane(t.Agent, t.From) },
 		Call:  j.call, Tool: j.tool, Task: j.task,
 		Stall: j.stall,
 		Stage: func(e record.StageEvent) { j.end = max(j.end, e.At) },
 		End:   func(e *record.End) { j.end = max(j.end, e.At) },
-	})
+	}
+}
+
+// readJournal reads the journal of a bundle as far as it can be read; nil if there is none.
+func readJournal(s *source) *journal {
+	j := newJournal()
+	sum, err := record.ReadAll(s.fs, bundle.EventsLog, j.handler())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if lines := inOrder(s); lines != nil {
+			again := newJournal()
+			if sum2, err2 := again.feed(lines); sum2.Lines > sum.Lines {
+				j, sum, err = again, sum2, err2
+			}
+		}
+	}
 	j.sum = sum
 	j.end = max(j.end, sum.To)
 	switch {

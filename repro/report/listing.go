@@ -42,7 +42,7 @@ var fileKinds = []struct{ pattern, what string }{
 	{"windows.jsonl", "the soak, summed up by stretches of time"},
 	{"process.jsonl", "wedge's own memory, goroutines, files and open bodies over time"},
 	{"trace.json", "the run for Perfetto (ui.perfetto.dev) or chrome://tracing"},
-	{"report.html", "this page"},
+	{"workspace", "what the agents wrote"},
 	{"calls.json", "agents and calls at that moment, what had been finished, and the set-up"},
 	{"waits.json", "who held and waited for what"},
 	{"waits.dot", "the same, for Graphviz"},
@@ -69,16 +69,16 @@ func listing(s *source) *listingView {
 		dir, base := path.Split(name)
 		base = numberInName.ReplaceAllString(base, "$1")
 		inCapture := strings.HasPrefix(dir, "stalls/") || dir == harness.EndDir+"/"
-		key := base
-		if !inCapture {
-			key = dir + base
+		key, what := base, purpose(base)
+		if top, _, nested := strings.Cut(name, "/"); nested && !inCapture {
+			key, what = top+"/…", purpose(top)
 		}
 		f := kinds[key+map[bool]string{true: "*"}[inCapture]]
 		if f == nil {
 			if len(v.Files) == filesMax {
 				return nil
 			}
-			f = &fileView{Name: clean(key), What: purpose(base)}
+			f = &fileView{Name: clean(key), What: what}
 			kinds[key+map[bool]string{true: "*"}[inCapture]] = f
 			v.Files = append(v.Files, f)
 		}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"example.com/wedge/harness/bundle"
+	"example.com/wedge/repro/diagnose"
 )
 
 // tiles are the figures at the top of the page.
@@ -16,6 +17,9 @@ func (v *view) tiles() []tile {
 		return nil
 	}
 	run, total := v.Verdict.Run, v.Verdict.Run.Totals
+	if run.Ended == "" { // somebody else's harness: of it, what its requests tell is known
+		return requestTiles(&v.Verdict.Calls)
+	}
 	tiles := []tile{{fmt.Sprintf("%s of %s", thousands(total.AgentsDone), thousands(max(v.Verdict.Agents.Total, total.AgentsDone+total.AgentsFailed))), "tasks done", ""}}
 	if total.AgentsFailed > 0 {
 		tiles = append(tiles, tile{thousands(total.AgentsFailed), "tasks failed", "bad"})
@@ -37,6 +41,19 @@ func (v *view) tiles() []tile {
 		tiles = append(tiles, tile{thousands(total.TokensReceived), "tokens received", ""})
 		if total.TokensWasted > 0 {
 			tiles = append(tiles, tile{share(float64(total.TokensWasted) / float64(total.TokensReceived)), "of them wasted", "warn"})
+		}
+	}
+	return tiles
+}
+
+// requestTiles are the figures of a harness that is known by its requests only.
+func requestTiles(c *diagnose.CallCounts) (tiles []tile) {
+	for _, t := range []struct {
+		n          int
+		what, mood string
+	}{{c.Completed, "calls completed", ""}, {c.Failed, "calls failed", "bad"}, {c.Attempts, "requests", ""}, {c.Tokens, "tokens received", ""}} {
+		if t.n > 0 {
+			tiles = append(tiles, tile{thousands(t.n), t.what, t.mood})
 		}
 	}
 	return tiles

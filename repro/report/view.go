@@ -132,14 +132,18 @@ func (v *view) dump(s *source, captures []*capture) *goroutinesView {
 	return nil
 }
 
-// hypothesesView is the explanations, those that were refuted apart.
-type hypothesesView struct{ Open, Refuted []diagnose.Hypothesis }
+// hypothesesView is the explanations: those for which something speaks, those for which nothing is known, and those that
+// were refuted.
+type hypothesesView struct{ Open, Undecided, Refuted []diagnose.Hypothesis }
 
 func (v *view) hypotheses() (h hypothesesView) {
 	for _, one := range v.Verdict.Hypotheses {
-		if one.Status == diagnose.Refuted {
+		switch {
+		case one.Status == diagnose.Refuted:
 			h.Refuted = append(h.Refuted, one)
-		} else {
+		case len(one.For) == 0 && one.Score == 0:
+			h.Undecided = append(h.Undecided, one)
+		default:
 			h.Open = append(h.Open, one)
 		}
 	}
