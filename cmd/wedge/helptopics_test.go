@@ -115,6 +115,7 @@ func TestTopicsListWhatThereIs(t *testing.T) {
 		{"verdicts", "Causes", texts(diagnose.Causes()...)},
 		{"exit-codes", "Codes", codes},
 		{"environment", "Read by wedge", variablesRead(t)},
+		{"environment", "Read with --otlp", regexp.MustCompile(`OTEL_[A-Z_]+`).FindAllString(readFile(t, "../../repro/telemetry/endpoint.go"), -1)},
 	} {
 		got, want := listIn(t, c.topic, c.heading), slices.Compact(slices.Sorted(slices.Values(c.want)))
 		if sorted := slices.Sorted(slices.Values(got)); !slices.Equal(sorted, want) {
