@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -144,6 +145,37 @@ func TestGivenBackTwice(t *testing.T) {
 			if st := s.State(); st.GivenBackTwice != 3 || st.InUse != 1 || st.Capacity != 2 {
 				t.Errorf("%+v, want 3 given back twice and 1 of 2 in use", st)
 			}
+		})
+	})
+}
+
+// TestRetire: what is retired is on the list no more, the others stay in their order, and it works as before.
+func TestRetire(t *testing.T) {
+	inEachWorld(t, func(t *testing.T, w sim.World) {
+		run(t, w, func(ctx context.Context) {
+			latch, queue := sim.NewLatch(w, "latch"), sim.NewQueue[int](w, "queue", 0)
+			stays := sim.NewLatch(w, "stays")
+			pipe, err := sim.NewPipe(w, "pipe")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pipe.Close()
+			sim.NewLatch(w, "") // not on the list
+			latch.Retire()
+			queue.Retire()
+			pipe.Retire()
+			pipe.Retire() // does nothing
+			if left := w.Objects(); len(left) != 1 || left[0].Name != "stays" {
+				t.Errorf("left are %+v, want the one that stays", left)
+			}
+			latch.Open()
+			if err := errors.Join(latch.Wait(ctx), queue.Put(ctx, 7)); err != nil {
+				t.Error(err)
+			}
+			if v, ok := queue.TryGet(); !ok || v != 7 {
+				t.Errorf("the queue gives %d, %v", v, ok)
+			}
+			stays.Open()
 		})
 	})
 }
