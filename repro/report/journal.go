@@ -218,6 +218,9 @@ func attemptWords(a *record.Attempt) string {
 	if a.Open {
 		return "under way"
 	}
+	if a.Outcome == pacer.AttemptOK {
+		return a.Outcome
+	}
 	words := []string{a.Outcome}
 	if a.Limit != "" {
 		words = append(words, "limit "+a.Limit)
@@ -228,7 +231,7 @@ func attemptWords(a *record.Attempt) string {
 	if a.Stop != "" {
 		words = append(words, "no other one by "+a.Stop)
 	}
-	if a.Err != "" && a.Outcome != "ok" {
+	if a.Err != "" {
 		words = append(words, a.Err)
 	}
 	text := strings.Join(words, ", ")

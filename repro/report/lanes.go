@@ -237,7 +237,7 @@ func (e *encoder) attempt(c *laneCall, n int) {
 	for _, a := range c.attempts {
 		if a.n == n {
 			e.put('T', int64(a.tokens))
-			if a.outcome != "ok" {
+			if a.outcome != pacer.AttemptOK {
 				e.put('O', int64(e.text(a.outcome)))
 			}
 			return

@@ -64,7 +64,7 @@ func soakOf(t testing.TB) fstest.MapFS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Soak.For = 2 * time.Hour
+	s.Soak.For = 40 * time.Minute
 	s.Soak.Thresholds = []string{"goodput > 0.9", "p95(call) < 1s"}
 	dir := filepath.Join(t.TempDir(), "soak")
 	if _, err := soak.Run(context.Background(), s, soak.Options{Run: repro.Options{Out: dir, Dumps: true}}); err != nil {

@@ -99,7 +99,8 @@ func (v *view) parts(s *source, t *template.Template, over *soakView) {
 	if gauges := readGauges(s).view(j.bands(), end); gauges != nil {
 		v.add(s, t, "gauges", "The servers' gauges, with the load", gauges)
 	}
-	if slots := v.slots(j); slots != nil {
+	guest := slices.ContainsFunc(captures, func(c *capture) bool { return c.ev != nil && c.ev.Setup.FromServers })
+	if slots := v.slots(j); slots != nil && !guest { // of somebody else's harness they are not known
 		v.add(s, t, "slots", "Slots", slots)
 	}
 	if drawn := slices.DeleteFunc(slices.Clone(captures), func(c *capture) bool { return c.Graph == "" }); len(drawn) > 0 {
