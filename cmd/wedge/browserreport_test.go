@@ -58,6 +58,18 @@ func (b *browser) reports(t *testing.T) {
 			t.Errorf("%s: %d pictures have come from texts", test.name, n)
 		}
 		v.pictures()
+		// Whatever can be pressed is, and opened, and searched for.
+		pressed := value[int](v, `(() => {
+			const all = [...document.querySelectorAll("button, summary, input[type=radio], select")];
+			all.forEach(e => e.click());
+			document.querySelectorAll("input:not([type=radio])").forEach(e => { e.value = "agent-1"; e.dispatchEvent(new Event("input", { bubbles: true })); });
+			requestAnimationFrame(() => requestAnimationFrame(() => { window.drawn = true; }));
+			return all.length;
+		})()`)
+		if theme := value[string](v, "document.documentElement.dataset.theme || ''"); pressed < 10 || theme != "dark" {
+			t.Errorf("%s: %d things were pressed, and then the theme is %q", test.name, pressed, theme)
+		}
+		v.until("window.drawn") // in the frames after that
 		v.clean()
 	}
 }
