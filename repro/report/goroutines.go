@@ -67,7 +67,9 @@ func viewDump(d *goroutine.Dump) *goroutinesView {
 	a := waits.Analyze(d)
 	v := &goroutinesView{Count: a.Goroutines, Reason: clean(a.Verdict.Reason), Outcome: clean(string(a.Verdict.Outcome)), Cut: d.Truncated}
 	for i := range a.Findings[:min(len(a.Findings), findingsMax)] {
-		v.Findings = append(v.Findings, clean(a.Findings[i].Text))
+		if text := clean(a.Findings[i].Text); !strings.Contains(v.Reason, text) {
+			v.Findings = append(v.Findings, text)
+		}
 	}
 	most := 1
 	for i := range a.Groups {

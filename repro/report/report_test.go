@@ -200,7 +200,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	for _, b := range []fstest.MapFS{bundleOf(t, "starvation", small...), bundleOf(t, "lock-order"), soakOf(t)} {
 		words := []string{"agent-03", "router_in_flight", "decode", "agent-000003", "starvation", "virtual", "stream", "save", "pacer.slots", "simulated", "goroutine 1 ", "main.main", "completed", "goodput"}
 		if testing.Short() {
-			words = words[:4]
+			words = words[:2]
 		}
 		for _, word := range words {
 			bad := copyOf(b)
@@ -268,7 +268,7 @@ func TestDamagedFiles(t *testing.T) {
 				func(text []byte) []byte { text[r.IntN(len(text))] = byte(r.IntN(256)); return text },
 				func([]byte) []byte { return nil },
 			} {
-				if testing.Short() && r.IntN(4) > 0 {
+				if testing.Short() && r.IntN(12) > 0 {
 					continue
 				}
 				bad := copyOf(b)

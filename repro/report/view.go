@@ -49,6 +49,23 @@ type part struct {
 	Body      template.HTML
 }
 
+// Short is what the part is called in the list of them.
+func (p part) Short() string {
+	switch p.ID {
+	case "soak":
+		return "Soak"
+	case "where":
+		return "Calls"
+	case "lanes":
+		return "Agents"
+	case "gauges":
+		return "Gauges"
+	case "graph":
+		return "Who waits"
+	}
+	return p.Title
+}
+
 // badge is an outcome, with what colour says besides.
 type badge struct{ Text, Mood string }
 
