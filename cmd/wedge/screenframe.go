@@ -146,6 +146,8 @@ func short(x float64) string {
 	switch {
 	case x < 0:
 		return "-" + short(-x)
+	case x >= 1e15:
+		return fmt.Sprintf("%.3g", x)
 	case x >= 100 || x == float64(int64(x)):
 		return thousands(int(x + 0.5))
 	case x >= 10:
