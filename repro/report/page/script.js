@@ -124,6 +124,7 @@ function swimlanes(holder, data) {
   const lanes = data.lanes.map(([agent, parent, ends, text], i) => ({ i, agent, parent, ends, spans: decode(text, agent, data) }));
   for (const l of lanes) {
     l.wait = l.slot = 0;
+    l.work = l.spans.length ? l.spans[l.spans.length - 1].to - l.spans[0].from : 0;
     for (const s of l.spans) { const n = s.to - s.from; if (s.stage > 1) l.wait = Math.max(l.wait, n); if (s.stage === 2) l.slot += n; }
     const last = l.spans[l.spans.length - 1];
     l.open = !!last && last.to >= end - 1 ? last.to - last.from : -1;
@@ -218,7 +219,7 @@ function swimlanes(holder, data) {
     const every = Math.max(1, Math.ceil(12 / row));
     c.save(); c.beginPath(); c.rect(0, head - 3, names - 4, height - head + 3); c.clip();
     c.font = Math.min(12, Math.max(10, row)) + "px system-ui, sans-serif";
-    for (let i = first; i < last; i++) if (i % every === 0) { c.fillStyle = picked && picked.lane === shown[i] ? colours.ink : colours.soft; c.fillText((shown[i].parent ? "└ " : "") + shown[i].agent, 4, head + i * row - top + row / 2); }
+    for (let i = first; i < last; i++) if (i % every === 0) { c.fillStyle = picked && picked.lane === shown[i] ? colours.ink : shown[i].ends ? colours.bad : colours.soft; c.fillText((shown[i].parent ? "└ " : "") + shown[i].agent, 4, head + i * row - top + row / 2); }
     c.restore();
     if (!shown.length) { c.fillStyle = colours.soft; c.fillText("No agent has that in its name.", names, head + row); }
     for (const b of all("button[data-from]", holder)) { const [a, z] = around(b); b.setAttribute("aria-pressed", Math.abs(from - a) < 1 && Math.abs(to - z) < 1); }
@@ -320,7 +321,7 @@ function swimlanes(holder, data) {
   if (stalls) stalls.onchange = () => { const o = stalls.selectedOptions[0]; if (o && o.dataset.from) view(...around(o)); };
   const order = $(".order", holder), find = $("input", holder);
   function arrange() {
-    const by = { start: (a, b) => a.i - b.i, slot: (a, b) => b.slot - a.slot || a.i - b.i, wait: (a, b) => b.wait - a.wait || a.i - b.i, open: (a, b) => b.open - a.open || a.i - b.i, name: (a, b) => a.agent < b.agent ? -1 : a.agent > b.agent ? 1 : a.i - b.i }[order.value] || ((a, b) => a.i - b.i);
+    const by = { start: (a, b) => a.i - b.i, slot: (a, b) => b.slot - a.slot || a.i - b.i, wait: (a, b) => b.wait - a.wait || a.i - b.i, open: (a, b) => b.open - a.open || a.i - b.i, failed: (a, b) => !!b.ends - !!a.ends || a.i - b.i, work: (a, b) => b.work - a.work || a.i - b.i, name: (a, b) => a.agent < b.agent ? -1 : a.agent > b.agent ? 1 : a.i - b.i }[order.value] || ((a, b) => a.i - b.i);
     const text = find.value.trim().toLowerCase();
     shown = lanes.filter(l => !text || (l.agent + " " + l.parent).toLowerCase().includes(text)).sort(by);
     top = 0; measure();
