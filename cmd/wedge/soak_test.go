@@ -25,7 +25,7 @@ func TestSoakText(t *testing.T) {
 	} {
 		t.Run(filepath.Base(c.file), func(t *testing.T) {
 			file := here(t, c.file)
-			out, errs, code := wedge(t, append(c.args, "--no-report")...)
+			out, errs, code := wedge(t, append(c.args, "--no-report", "-q")...)
 			if code != c.code || strings.Count(errs, "\n") != min(c.code, 1) {
 				t.Errorf("exit code %d, standard error %q", code, errs)
 			}
@@ -103,7 +103,7 @@ func TestSoakJSON(t *testing.T) {
 }
 
 func TestSoakStalls(t *testing.T) {
-	out, errs, code := wedge(t, "soak", "silent-stream", "--for", "5h", "--no-report")
+	out, errs, code := wedge(t, "soak", "silent-stream", "--for", "5h", "--no-report", "-q")
 	if code != exitStalled || !strings.Contains(errs, "wedge: the soak: stalled") || !strings.Contains(out, "STALLED  WEDGED") || !strings.Contains(out, "silent-stream") {
 		t.Errorf("exit code %d, %q\n%s", code, errs, out)
 	}
