@@ -45,6 +45,9 @@ type visit struct {
 	message  string
 }
 
+// nothing says whether nothing has become of it yet.
+func (v *visit) nothing() bool { return v.ended == 0 && v.status == 0 }
+
 // visitsMax bounds the books: those that have ended are forgotten then.
 const visitsMax = 4096
 
@@ -147,13 +150,14 @@ func (f *front) sinceToken() time.Duration {
 	return f.w.Now().Sub(f.token)
 }
 
-// place is where a request is by what the servers know of it, in a few words for a table.
-func (f *front) place(id string) string {
+// place is where a request is by what the servers know of it, in a few words for a table. lost says that the router
+// has not logged it: it went into a connection that is dead.
+func (f *front) place(id string, lost bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v := f.visits[id]
 	switch {
-	case v == nil:
+	case v == nil, lost && v.nothing():
 		return "not there"
 	case v.ended != 0:
 		return v.how.String()
@@ -166,11 +170,11 @@ func (f *front) place(id string) string {
 }
 
 // tell says what the servers know of a request.
-func (f *front) tell(id string) string {
+func (f *front) tell(id string, lost bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v := f.visits[id]
-	if v == nil {
+	if v == nil || lost && v.nothing() {
 		return "it has not come"
 	}
 	now := f.w.Now()

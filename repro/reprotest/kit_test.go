@@ -144,6 +144,18 @@ func TestUnwatched(t *testing.T) {
 	})
 }
 
+// TestDeadConnection: both sides say that a request is lost.
+func TestDeadConnection(t *testing.T) {
+	said := fails(t, func(t *testing.T, k *reprotest.Kit) {
+		for range 2 {
+			_, _ = writeWithNetHTTP(t.Context(), k, 0)
+		}
+	}, reprotest.Faults(fault.Fault{ID: "dead", Where: fault.Connection, What: fault.Blackhole, Only: 2}))
+	if !strings.Contains(said, "cause connection-dead") || !strings.Contains(said, "at the servers: it has not come") {
+		t.Errorf("said %s", said)
+	}
+}
+
 // TestMarks: what the harness says of its agents is in the verdict.
 func TestMarks(t *testing.T) {
 	said := fails(t, func(t *testing.T, k *reprotest.Kit) {

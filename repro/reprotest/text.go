@@ -74,7 +74,7 @@ func (k *Kit) call(b *strings.Builder, c *pacer.CallState, e *harness.Evidence) 
 	case c.Bytes > 0:
 		fmt.Fprintf(b, ", %d bytes without text, the last %s ago", c.Bytes, length(e.At.Sub(c.LastByte)))
 	}
-	fmt.Fprintf(b, "\n    at the servers: %s\n", k.front.tell(c.AttemptID))
+	fmt.Fprintf(b, "\n    at the servers: %s\n", k.front.tell(c.AttemptID, lost(e, c.AttemptID)))
 }
 
 // stages writes how many requests are where, by both sides, in the order in which they were first seen.
@@ -87,7 +87,7 @@ func (k *Kit) stages(b *strings.Builder, e *harness.Evidence) {
 	var rows []row
 	for i := range e.Calls {
 		c := &e.Calls[i]
-		now := row{here: c.Stage.String(), there: k.front.place(c.AttemptID)}
+		now := row{here: c.Stage.String(), there: k.front.place(c.AttemptID, lost(e, c.AttemptID))}
 		at := slices.IndexFunc(rows, func(r row) bool { return r.here == now.here && r.there == now.there })
 		if at < 0 {
 			at = len(rows)
@@ -105,6 +105,12 @@ func (k *Kit) stages(b *strings.Builder, e *harness.Evidence) {
 	for _, r := range rows {
 		fmt.Fprintf(b, line, r.here, r.there, r.requests, length(r.oldest))
 	}
+}
+
+// lost says whether the router does not have a request that has no answer yet, by its log.
+func lost(e *harness.Evidence, id string) bool {
+	return e.Router != nil && e.Router.Started > 0 && e.Router.Forgotten == 0 &&
+		!slices.ContainsFunc(e.Router.Open, func(r harness.RouterRequest) bool { return r.ID == id })
 }
 
 // length writes a length of time as people say it.
