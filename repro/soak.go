@@ -96,7 +96,7 @@ func (k Soak) WithDefaults(horizon time.Duration) Soak {
 		k.Window = min(windowOfTasks, horizon)
 	}
 	if k.Window == 0 {
-		k.Window = roundLength(max(k.For/windowsWanted, windowLeast))
+		k.Window = min(roundLength(max(k.For/windowsWanted, windowLeast)), k.For)
 	}
 	if k.WarmUp == 0 && k.Tasks == 0 {
 		k.WarmUp = k.For / warmUpShare
@@ -158,8 +158,8 @@ func (s *Scenario) validateSoak() error {
 func (k *Soak) validateLengths(horizon time.Duration) error {
 	lasts := k.Lasts(horizon)
 	switch {
-	case k.For < 0 || k.For > soakMax:
-		return fmt.Errorf("for: found %v, want 0s (until tasks have ended) to %v", k.For, soakMax)
+	case k.For != 0 && (k.For < windowMin || k.For > soakMax):
+		return fmt.Errorf("for: found %v, want 0s (until tasks have ended) or %v to %v", k.For, windowMin, soakMax)
 	case k.Tasks < 0 || k.Tasks > soakTasksMax:
 		return fmt.Errorf("tasks: found %d, want 0 (for says how long) to %d", k.Tasks, soakTasksMax)
 	case k.Window != 0 && (k.Window < windowMin || k.Window > lasts):

@@ -39,6 +39,7 @@ func TestSoakDefaults(t *testing.T) {
 		{repro.Soak{For: time.Minute}, 10 * time.Second, 6 * time.Second},
 		{repro.Soak{For: 10 * time.Minute}, 10 * time.Second, time.Minute},
 		{repro.Soak{For: 7 * 24 * time.Hour}, 2 * time.Hour, 1008 * time.Minute},
+		{repro.Soak{For: 5 * time.Second}, 5 * time.Second, 500 * time.Millisecond},
 		{repro.Soak{Tasks: 100}, time.Minute, 0},
 		{repro.Soak{For: 24 * time.Hour, Tasks: 100}, 15 * time.Minute, 0},
 		{repro.Soak{For: time.Hour, Window: 7 * time.Second, WarmUp: time.Second}, 7 * time.Second, time.Second},
@@ -75,7 +76,7 @@ func TestSoakOfAScenario(t *testing.T) {
 
 func TestSoakBadInput(t *testing.T) {
 	for text, want := range map[string]string{
-		"{for: 20000h}":                "soak.yaml:2:13: soak.for: found 20000h0m0s, want 0s (until tasks have ended) to 10000h0m0s",
+		"{for: 20000h}":                "soak.yaml:2:13: soak.for: found 20000h0m0s, want 0s (until tasks have ended) or 1s to 10000h0m0s",
 		"{for: 1h, window: 2h}":        "soak.window: found 2h0m0s, want 0s (a round length) or 1s to 1h0m0s, which is the whole soak",
 		"{for: 10000h, window: 1s}":    "soak.window: found 1s, of which there are 36000000 in 10000h0m0s, want at most 10000: at least 1h0m0s",
 		"{for: 1h, warm_up: 1h}":       "soak.warm_up: found 1h0m0s, want",

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -159,7 +160,7 @@ func (p *page) soakNext(d *soak.Document) {
 	for _, cmd := range d.Next {
 		p.line("  %s", cmd)
 	}
-	if d.Replay != "" {
+	if d.Replay != "" && !slices.Contains(d.Next, d.Replay) {
 		p.line("  %s", d.Replay)
 	}
 }
