@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"example.com/wedge/harness"
 	"example.com/wedge/harness/sim"
@@ -73,9 +74,9 @@ func (f *fakeTerminal) Write(p []byte) (int, error) {
 			text = rest[end+1:]
 			continue
 		}
-		r := []rune(text[:min(len(text), 4)])[0]
+		r, n := utf8.DecodeRuneInString(text)
 		f.put(r)
-		text = text[len(string(r)):]
+		text = text[n:]
 	}
 	return len(p), nil
 }

@@ -71,14 +71,15 @@ func fit(blocks []block, height int) []spans {
 func (l spans) render(width int, st style) string {
 	var b strings.Builder
 	for _, s := range l {
-		text, used := clip(s.text, width)
+		whole := strings.ToValidUTF8(s.text, "�")
+		text, used := clip(whole, width)
 		width -= used
 		if s.code == "" || strings.TrimSpace(text) == "" {
 			b.WriteString(text)
 		} else {
 			b.WriteString(st.paint(s.code, text))
 		}
-		if len(text) < len(s.text) {
+		if len(text) < len(whole) {
 			break
 		}
 	}
@@ -88,7 +89,7 @@ func (l spans) render(width int, st style) string {
 // clearFrom clears the rest of a line. At the end of a full one it would take the last character away.
 func clearFrom(l spans, width int) string {
 	for _, s := range l {
-		width -= textColumns(s.text)
+		width -= textColumns(strings.ToValidUTF8(s.text, "�"))
 	}
 	if width <= 0 {
 		return ""
