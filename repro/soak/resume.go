@@ -114,7 +114,7 @@ func (r *resumed) readWall(refused func(string, ...any) error) error {
 	if err != nil {
 		return refused("found windows that cannot be read: %v", err)
 	}
-	at := r.doc.AtS
+	at := max(0, r.doc.AtS)
 	if n := len(r.before); n > 0 {
 		at = max(at, r.before[n-1].ToS)
 	}

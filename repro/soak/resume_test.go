@@ -1,0 +1,60 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/wedge/repro"
+)
+
+// FuzzResume: whatever stands in the files of a soak, there is something to go on with, or one line that says why not.
+func FuzzResume(f *testing.F) {
+	s := repro.Default()
+	if err := s.Set("soak.for", "1h"); err != nil {
+		f.Fatal(err)
+	}
+	dir := filepath.Join(f.TempDir(), "b")
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := func(*Monitor) { cancel() }
+	r, err := Run(ctx, s, Options{Run: repro.Options{Out: dir, Clock: repro.ClockWall, Scale: 1000}, Started: stop})
+	if err != nil || r.Document.Verdict != Interrupted {
+		f.Fatal(err)
+	}
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		return string(text)
+	}
+	run, doc, windows := read("run.json"), read(DocumentFile), read(WindowsLog)
+	f.Add(run, doc, windows)
+	f.Add(run, strings.Replace(doc, `"interrupted"`, `"passed"`, 1), windows)
+	f.Add(run, doc, windows+windows[:len(windows)/2])
+	f.Add(run, doc, windows+"{\"lost_lines\":3}\n")
+	f.Add(strings.Replace(run, `"for_ns": 3600`, `"for_ns": -3600`, 1), doc, windows)
+	f.Add(`{"schema":"wedge.run/1","config":{}}`, `{}`, "null\n")
+	f.Add(run, `{"schema":"wedge.soak/1","verdict":"running","at_s":1e300}`, "")
+	f.Fuzz(func(t *testing.T, run, doc, windows string) {
+		at := t.TempDir()
+		for name, text := range map[string]string{"run.json": run, DocumentFile: doc, WindowsLog: windows} {
+			if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := readResumed(at)
+		if err != nil {
+			if !errors.As(err, new(*repro.InputError)) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want one line of bad input", err)
+			}
+			return
+		}
+		if r.at < 0 || r.wall() && r.at.Seconds() >= r.run.Config.Soak.Lasts(r.run.Config.Horizon).Seconds() {
+			t.Errorf("it goes on at %v", r.at)
+		}
+	})
+}
