@@ -57,6 +57,9 @@ func TestConstantMemory(t *testing.T) {
 		{"starvation as it is", "starvation", 1_000, []string{"workflow.profile=incident"}, false},
 		{"with a bundle", "healthy", 10_000, nil, true},
 	} {
+		if testing.Short() && c.tasks != 10_000 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			s := lookup(t, c.scenario, append(slices.Clone(smallTasks), append(c.sets, "watchdog.give_up_after=0s", "watchdog.episodes_kept=1")...)...)
 			o := repro.Options{Demand: &demand.Config{}, TasksMax: c.tasks, Horizon: 10_000 * time.Hour}
