@@ -34,6 +34,9 @@ func smallDisk(t *testing.T, bytes int) string {
 // TestSoakDiskFull: a full disk is one clear line, the soak goes on or ends as it is told, what was written can be read, and
 // once there is room the soak that ended goes on.
 func TestSoakDiskFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const want = ": no space left on device; lines are lost until it can be written again; the soak "
 	for reaction, c := range map[string]struct {
 		verdict soak.Verdict
