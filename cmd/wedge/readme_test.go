@@ -47,7 +47,7 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 // TestReadmeCodeIsRun looks for the README's Go code in the examples of the packages, which run.
 func TestReadmeCodeIsRun(t *testing.T) {
 	var examples strings.Builder
-	for _, path := range []string{"../../pacer/example_test.go", "../../harness/example_test.go", "../../harness/sim/example_test.go", "../../harness/embed/example_test.go"} {
+	for _, path := range []string{"../../pacer/example_test.go", "../../harness/example_test.go", "../../harness/sim/example_test.go", "../../harness/embed/example_test.go", "../../repro/reprotest/gopenai_test.go"} {
 		examples.WriteString(flat(readFile(t, path)))
 	}
 	blocks := blocksOf(t, "go")
