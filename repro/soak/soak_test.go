@@ -69,8 +69,7 @@ func TestDay(t *testing.T) {
 		t.Errorf("the heap at a tenth is %.2f MiB and at the end %.2f MiB, want them within 10 %%", tenth/(1<<20), end/(1<<20))
 	}
 	for _, f := range d.Leaks {
-		// The race detector's own memory grows, which is not on the heap.
-		if f.Verdict == series.VerdictLeaking && f.Name != "rss" {
+		if f.Verdict == series.VerdictLeaking {
 			t.Errorf("%s leaks: %s", f.Name, f.Why)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/wedge/repro"
 	"example.com/wedge/repro/series"
 )
 
@@ -104,10 +105,14 @@ func stallWords(s *Stalls) string {
 	return b.String()
 }
 
-// findingWords tells what drifts or leaks.
+// findingWords tells what drifts or, on the wall, leaks. In virtual time the summary depends on the seed alone.
 func findingWords(d *Document) string {
 	var parts []string
-	for _, list := range [][]series.Finding{d.Drift, d.Leaks} {
+	lists := [][]series.Finding{d.Drift, d.Leaks}
+	if d.Clock != string(repro.ClockWall) {
+		lists = lists[:1]
+	}
+	for _, list := range lists {
 		for i := range list {
 			if f := &list[i]; f.Verdict != series.VerdictOK && f.Verdict != series.VerdictUnclear {
 				parts = append(parts, fmt.Sprintf("%s is %s: %s", f.Name, f.Verdict, f.Why))
