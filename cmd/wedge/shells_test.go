@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// TestShellsTakeTheScripts lets each shell that is installed read its completion script.
-func TestShellsTakeTheScripts(t *testing.T) {
+// TestIntegrationShells lets each shell read its completion script.
+func TestIntegrationShells(t *testing.T) {
 	for _, shell := range shells {
 		t.Run(shell, func(t *testing.T) {
 			program, err := exec.LookPath(shell)
 			if err != nil {
-				t.Skip(err)
+				t.Fatal(err)
 			}
 			script, _, _ := wedgeHere(t, "completion", shell)
 			file := filepath.Join(t.TempDir(), "wedge")
@@ -29,8 +29,8 @@ func TestShellsTakeTheScripts(t *testing.T) {
 	}
 }
 
-// TestManReadersTakeThePages lets mandoc and groff, where they are installed, look for mistakes.
-func TestManReadersTakeThePages(t *testing.T) {
+// TestIntegrationManPages lets mandoc and groff look for mistakes.
+func TestIntegrationManPages(t *testing.T) {
 	pages, err := manPages(newRoot(), "2026-01-31")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestManReadersTakeThePages(t *testing.T) {
 		t.Run(reader[0], func(t *testing.T) {
 			program, err := exec.LookPath(reader[0])
 			if err != nil {
-				t.Skip(err)
+				t.Fatal(err)
 			}
 			for _, p := range pages {
 				if out, err := exec.Command(program, append(reader[1:], filepath.Join(dir, p.name))...).CombinedOutput(); err != nil || len(out) > 0 {

@@ -32,7 +32,7 @@ func headers(n int) func(string) bool {
 	return func(dump string) bool { return strings.Count(dump, "net/http.(*persistConn).roundTrip(") >= n }
 }
 
-func TestHealthyUnderLoad(t *testing.T) {
+func TestIntegrationHealthyUnderLoad(t *testing.T) {
 	router, prefill, decode := serve(t, nil)
 	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 100}.start(t)
 	until(t, client, streams(5))
@@ -43,7 +43,7 @@ func TestHealthyUnderLoad(t *testing.T) {
 	}
 }
 
-func TestSlowIsNotStuck(t *testing.T) {
+func TestIntegrationSlowIsNotStuck(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: slow, where: decode, what: slow, factor: 10}"})
 	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 100_000}.start(t)
 	until(t, client, streams(20))
@@ -51,7 +51,7 @@ func TestSlowIsNotStuck(t *testing.T) {
 	want(t, r, probe.FoundSlow, diagnose.Slow, "", "")
 }
 
-func TestSilentStreams(t *testing.T) {
+func TestIntegrationSilentStreams(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: quiet, where: stream, what: silence, after_tokens: 20}"})
 	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 400}.start(t)
 	until(t, client, streams(20))
@@ -61,7 +61,7 @@ func TestSilentStreams(t *testing.T) {
 	want(t, r, probe.FoundSilent, diagnose.Wedged, diagnose.LayerStream, diagnose.CauseSilentStream)
 }
 
-func TestRouterFull(t *testing.T) {
+func TestIntegrationRouterFull(t *testing.T) {
 	router, prefill, decode := serve(t, nil, "servers.router.queued_max=8")
 	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 100_000, Pause: 20e6}.start(t)
 	until(t, client, streams(8))
@@ -69,13 +69,13 @@ func TestRouterFull(t *testing.T) {
 	want(t, r, probe.FoundRefused, diagnose.Storming, diagnose.LayerRouter, diagnose.CauseRouterQueue)
 }
 
-func TestDeadEngine(t *testing.T) {
+func TestIntegrationDeadEngine(t *testing.T) {
 	router, prefill, _ := serve(t, nil)
 	r := run(t, options(t, router, prefill, "decode="+closedPort(t)))
 	want(t, r, probe.FoundDead, diagnose.Failed, diagnose.LayerDecode, "")
 }
 
-func TestHungDecode(t *testing.T) {
+func TestIntegrationHungDecode(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang}"})
 	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 100_000}.start(t)
 	until(t, client, headers(20))
@@ -86,7 +86,7 @@ func TestHungDecode(t *testing.T) {
 	}
 }
 
-func TestConnectionPool(t *testing.T) {
+func TestIntegrationConnectionPool(t *testing.T) {
 	router, prefill, decode := serve(t, nil)
 	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 100_000, ConnectionsMax: 4}.start(t)
 	until(t, client, streams(4))
@@ -95,7 +95,7 @@ func TestConnectionPool(t *testing.T) {
 }
 
 // The engines' gauges may stand still while tokens are made: that is not silence.
-func TestConnectionPoolBehindFrozenGauges(t *testing.T) {
+func TestIntegrationConnectionPoolBehindFrozenGauges(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: frozen, where: metrics, what: freeze}"})
 	client := clientPlan{BaseURL: router, Clients: 30, MaxTokens: 100_000, ConnectionsMax: 4}.start(t)
 	until(t, client, streams(4))
@@ -105,7 +105,7 @@ func TestConnectionPoolBehindFrozenGauges(t *testing.T) {
 
 // Calls that vanish on their way to the router are with no server, whatever a gauge that stands still
 // shows.
-func TestBlackhole(t *testing.T) {
+func TestIntegrationBlackhole(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: hole, where: connection, what: blackhole}"})
 	client := clientPlan{BaseURL: router, Clients: 10, MaxTokens: 100}.start(t)
 	until(t, client, headers(10))
@@ -118,7 +118,7 @@ func TestBlackhole(t *testing.T) {
 	}
 }
 
-func TestRouterLogAlone(t *testing.T) {
+func TestIntegrationRouterLogAlone(t *testing.T) {
 	text := "2026-11-30 10:00:00  INFO smg::observability: request_id=a started\n"
 	path := filepath.Join(t.TempDir(), "router.log")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -130,7 +130,7 @@ func TestRouterLogAlone(t *testing.T) {
 	want(t, run(t, o), probe.FoundIdle, diagnose.Completed, "", "")
 }
 
-func TestServersOnly(t *testing.T) {
+func TestIntegrationServersOnly(t *testing.T) {
 	router, prefill, decode := serve(t, []string{"{id: hung, where: decode, what: hang}"})
 	client := clientPlan{BaseURL: router, Clients: 20, MaxTokens: 100_000}.start(t)
 	until(t, client, headers(20))
@@ -141,7 +141,7 @@ func TestServersOnly(t *testing.T) {
 	}
 }
 
-func TestDeadlockInTheClient(t *testing.T) {
+func TestIntegrationDeadlockInTheClient(t *testing.T) {
 	router, prefill, decode := serve(t, nil)
 	client := clientPlan{BaseURL: router, Deadlock: true}.start(t)
 	until(t, client, func(dump string) bool { return strings.Count(dump, "sync.Mutex.Lock") >= 2 })

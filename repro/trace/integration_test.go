@@ -12,9 +12,9 @@ import (
 	"example.com/wedge/repro"
 )
 
-// TestAnotherReader has a reader of Chrome's traces, from npm, read the trace of starvation: it must find the agents, and
+// TestIntegrationAnotherReader has a reader of Chrome's traces, from npm, read the trace of starvation: it must find the agents, and
 // nest calls, attempts and stages as they are meant.
-func TestAnotherReader(t *testing.T) {
+func TestIntegrationAnotherReader(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/reader")); err != nil {
 		t.Fatal(err)

@@ -63,8 +63,8 @@ func runKernel(t *testing.T, exe, name string, procs int) []byte {
 	return out.Bytes()
 }
 
-// TestKernelsLive builds and runs the kernels and scores their dumps.
-func TestKernelsLive(t *testing.T) {
+// TestIntegrationKernelsLive builds and runs the kernels and scores their dumps.
+func TestIntegrationKernelsLive(t *testing.T) {
 	list := kernels(t)
 	exe := buildKernels(t, "")
 	var scores []score
@@ -94,11 +94,11 @@ func TestKernelsLive(t *testing.T) {
 	checkScores(t, scores)
 }
 
-// TestKernelsLeakKey holds the stuck set to what the runtime proves: the same
+// TestIntegrationKernelsLeakKey holds the stuck set to what the runtime proves: the same
 // programs with the experiment mark the goroutines that nobody can reach. The marks
 // are taken off before the analysis, and main is made to panic, as in the other build. Such a
 // dump has no addresses of channels and no frames of the runtime.
-func TestKernelsLeakKey(t *testing.T) {
+func TestIntegrationKernelsLeakKey(t *testing.T) {
 	exe := buildKernels(t, "goroutineleakprofile")
 	var marked, stuck, both, expected, deadlocked int
 	for _, k := range kernels(t) {
@@ -154,9 +154,9 @@ func bestOf(n int) []int {
 	return procs
 }
 
-// TestKernelsAtStart interrupts the same programs just after their start, when
+// TestIntegrationKernelsAtStart interrupts the same programs just after their start, when
 // their main goroutine goes on: nothing may be called a deadlock.
-func TestKernelsAtStart(t *testing.T) {
+func TestIntegrationKernelsAtStart(t *testing.T) {
 	exe := buildKernels(t, "")
 	dumps := 0
 	for _, k := range kernels(t) {

@@ -236,7 +236,7 @@ func parseGzip(t *testing.T, path string) *goroutine.Dump {
 	return d
 }
 
-// TestKernelsRecorded scores one recorded dump of each kernel; TestKernelsLive,
+// TestKernelsRecorded scores one recorded dump of each kernel; TestIntegrationKernelsLive,
 // with the tag integration, makes them anew.
 func TestKernelsRecorded(t *testing.T) {
 	var scores []score

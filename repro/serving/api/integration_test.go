@@ -18,20 +18,20 @@ import (
 	"example.com/wedge/repro/serving"
 )
 
-// connectTo is the variable of the environment that makes TestTenThousandConnections the client's end:
+// connectTo is the variable of the environment that makes TestIntegrationTenThousandConnections the client's end:
 // both ends in one process would be more files than one may have open as a rule.
 const connectTo = "WEDGE_TEST_CONNECT_TO"
 
-// TestTenThousandConnections: each is served, none is in the way of another, and nothing is left of
+// TestIntegrationTenThousandConnections: each is served, none is in the way of another, and nothing is left of
 // them.
-func TestTenThousandConnections(t *testing.T) {
+func TestIntegrationTenThousandConnections(t *testing.T) {
 	const connections = 10_000
 	if address := os.Getenv(connectTo); address != "" {
 		connectMany(t, address, connections)
 		return
 	}
 	p := setup{stack: instant}.start(t)
-	client := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTenThousandConnections$")
+	client := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestIntegrationTenThousandConnections$")
 	client.Env = append(os.Environ(), connectTo+"="+strings.TrimPrefix(p.url, "http://"))
 	if out, err := client.CombinedOutput(); err != nil {
 		t.Errorf("seed %d: %v: %s", seed, err, out)
@@ -79,8 +79,8 @@ func askAlive(t *testing.T, conn net.Conn) {
 	_ = resp.Body.Close()
 }
 
-// TestFirstTokenIsOnTime compares what a client measures with what was simulated, in steady state.
-func TestFirstTokenIsOnTime(t *testing.T) {
+// TestIntegrationFirstTokenIsOnTime compares what a client measures with what was simulated, in steady state.
+func TestIntegrationFirstTokenIsOnTime(t *testing.T) {
 	p := setup{scale: 1, stack: func(c *serving.Config) {
 		instant(c)
 		c.Prefill.ChunkBase = 250 * time.Millisecond
