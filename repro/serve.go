@@ -20,13 +20,13 @@ import (
 // ServeOptions say how the simulated servers of a scenario listen. The zero value listens on any free
 // port of loopback, with the defaults of package api.
 type ServeOptions struct {
-	Listen string  // host and port of the router; "" means 127.0.0.1:0
+	Listen string // host and port of the router; "" means 127.0.0.1:0
 	// Listener is where the router accepts instead, such as one in memory; whoever gives it says by that who may
 	// reach the servers. Engines have no ports of their own then. nil: Listen.
 	Listener net.Listener
-	Scale  float64 // of the wall clock; 0 means 1
-	HTTP2  bool    // also HTTP/2 without TLS, with prior knowledge
-	Token  string  // that every request must bear; needed to listen for others than this machine
+	Scale    float64 // of the wall clock; 0 means 1
+	HTTP2    bool    // also HTTP/2 without TLS, with prior knowledge
+	Token    string  // that every request must bear; needed to listen for others than this machine
 	// WorkerPort is the port of the first engine; the others follow. 0 means any free ports.
 	WorkerPort int
 	// MetricsListen is where the router's own metrics are served by themselves too; "" means nowhere.
