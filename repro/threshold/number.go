@@ -28,11 +28,10 @@ func (p *parser) limit(t *term) error {
 		number := p.tok
 		u := p.unit()
 		if err := t.take(n, u.text); err != nil {
-			at := u
 			if u.text == "" {
-				at = number
+				return p.noUnit(t, number, err)
 			}
-			return p.errorf(at, "%s", err)
+			return p.errorf(u, "%s", err)
 		}
 		p.advance()
 		if p.tok.kind != digits || p.tok.spaced || t.base != string(seconds) || u.text == "" {
@@ -49,6 +48,15 @@ func (p *parser) limit(t *term) error {
 		return p.errorf(start, "found a number below 0, which %s never is", t.quantity())
 	}
 	return nil
+}
+
+// noUnit is the error of a number that lacks its unit: a word behind it may have been meant as one.
+func (p *parser) noUnit(t *term, number token, err error) error {
+	ahead := p.lexer
+	if meant := ahead.next(); meant.kind == word && !slices.Contains([]string{"and", "or"}, strings.ToLower(meant.text)) {
+		return p.errorf(meant, "found %s where the unit of %s belongs, want %s", meant.show(), t.quantity(), t.allowed())
+	}
+	return p.errorf(number, "%s", err)
 }
 
 // take adds a number with its unit to the limit.

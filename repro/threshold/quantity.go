@@ -72,7 +72,7 @@ func (p *parser) aggregate(t *term, name token) error {
 	}
 	p.advance()
 	if t.metric = metricOf(of.text); t.metric == nil {
-		return p.unknownMetric(of)
+		return p.trendWithin(of, name.text)
 	}
 	has := t.metric.shape.aggs(t.metric)
 	kind := agg
@@ -87,6 +87,22 @@ func (p *parser) aggregate(t *term, name token) error {
 	}
 	t.agg = agg
 	return nil
+}
+
+// trendWithin is the error of what is no metric, within an aggregate: the trend of one, perhaps.
+func (p *parser) trendWithin(of token, agg string) error {
+	for _, tr := range [...]trend{trendGrowth, trendDrift} {
+		short, ok := strings.CutSuffix(of.text, "_"+string(tr))
+		switch m := metricOf(short); {
+		case !ok || m == nil:
+			continue
+		case m.shape == reading || m.shape == number:
+			return p.errorf(of, "found %s within %s(…), want it alone", of.text, agg)
+		default:
+			return p.errorf(of, "found %s within %s(…), want %s outermost, as in %s(%s(%s))", of.text, agg, tr, tr, agg, short)
+		}
+	}
+	return p.unknownMetric(of)
 }
 
 // named reads a metric without an aggregate; one with _growth or _drift at its end is short for the function.
@@ -137,7 +153,8 @@ func metricOf(name string) *metric {
 func aggregateOf(name string) (string, error) {
 	if rest, ok := strings.CutPrefix(name, "p"); ok && rest != "" && isDigit(rest[0]) {
 		q, err := strconv.ParseFloat(rest, 64)
-		if err != nil || q <= 0 || q >= 100 {
+		plain := strings.Trim(rest, "0123456789.") == "" // not 1e1 or 0x1p4
+		if err != nil || q <= 0 || q >= 100 || !plain {
 			return "", fmt.Errorf("found %q, want a quantile between 0 and 100, such as p95 or p99.9; min and max are the ends", shortened(name))
 		}
 		return "p" + strconv.FormatFloat(q, 'f', -1, 64), nil
