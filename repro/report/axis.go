@@ -46,6 +46,32 @@ func ceiling(v float64) float64 {
 	return 10 * power
 }
 
+// timeCeilings are lengths of time from a minute on, in seconds, whose halves people count in too.
+var timeCeilings = []float64{60, 120, 240, 360, 600, 1200, 1800, 2400, 3600, 2 * 3600, 4 * 3600, 6 * 3600, 8 * 3600, 12 * 3600, 86400}
+
+// timeCeiling is a length of time not below v seconds, which is as round as its half.
+func timeCeiling(v float64) float64 {
+	if v < timeCeilings[0] {
+		return min(ceiling(v), timeCeilings[0])
+	}
+	if at, _ := slices.BinarySearch(timeCeilings, v*(1-1e-9)); at < len(timeCeilings) {
+		return timeCeilings[at]
+	}
+	return 86400 * countCeiling(v/86400)
+}
+
+// bytesCeiling is a round number of bytes not below v, whose half is round too: 1 KiB at least.
+func bytesCeiling(v float64) float64 {
+	v = math.Max(v, 1024)
+	power := math.Pow(2, math.Floor(math.Log2(v)))
+	for _, m := range []float64{1, 1.25, 1.5} {
+		if v <= m*power*(1+1e-9) {
+			return m * power
+		}
+	}
+	return 2 * power
+}
+
 // countCeiling is a round number not below v, for what comes in whole ones: its half is whole too.
 func countCeiling(v float64) float64 {
 	for _, small := range []float64{2, 4, 6, 8, 10, 12, 16, 20} {

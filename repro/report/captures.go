@@ -29,7 +29,8 @@ type capture struct {
 	Name    string // of the tab
 	Title   string
 	Badge   *badge
-	Main    bool // the verdict of the run is about it
+	Main    bool // shown first: the verdict of the run is about it, or nothing is there that it is about
+	About   bool // the verdict of the run is about it
 	Dir     string
 	ev      *harness.Evidence // nil: damaged, or not there
 	before  *harness.Evidence
@@ -89,7 +90,8 @@ func (v *view) captures(s *source) (captures []*capture) {
 			continue
 		}
 		c := &capture{ID: "stall-" + e.Name(), Name: fmt.Sprintf("Stall %d", n), Dir: path.Join("stalls", e.Name()), episode: n}
-		c.Main = v.Verdict != nil && v.Verdict.Run.Episode == n
+		c.About = v.Verdict != nil && v.Verdict.Run.Episode == n
+		c.Main = c.About
 		v.read(s, c)
 		captures = append(captures, c)
 	}
@@ -98,9 +100,12 @@ func (v *view) captures(s *source) (captures []*capture) {
 	if _, err := fs.Stat(s.fs, end.Dir); err == nil {
 		v.read(s, end)
 		end.Main = !slices.ContainsFunc(captures, func(c *capture) bool { return c.Main })
+		end.About = v.Verdict != nil && v.Verdict.Run.Episode == 0
 		captures = append(captures, end)
 	}
-	return slices.DeleteFunc(captures, func(c *capture) bool { return c.ev == nil && c.verdict == nil })
+	captures = slices.DeleteFunc(captures, func(c *capture) bool { return c.ev == nil && c.verdict == nil })
+	v.Unkept = v.Verdict != nil && v.Verdict.Run.Episode > 0 && !slices.ContainsFunc(captures, func(c *capture) bool { return c.About })
+	return captures
 }
 
 // read reads the files of a capture and draws what they say.

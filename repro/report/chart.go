@@ -122,7 +122,9 @@ func (c *chart) top() float64 {
 	case c.Whole:
 		return countCeiling(most)
 	case c.Unit == "B":
-		return math.Pow(2, math.Ceil(math.Log2(math.Max(most, 1024))*2)/2)
+		return bytesCeiling(most)
+	case c.Unit == "s":
+		return timeCeiling(most)
 	}
 	return ceiling(most)
 }

@@ -130,6 +130,19 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// What stands at the top of an axis is round, and so is its half.
+func TestCeilings(t *testing.T) {
+	for _, row := range []struct{ got, want string }{
+		{span(timeCeiling(25 * 60)), "30 min"}, {span(timeCeiling(0.049)), "50 ms"}, {span(timeCeiling(59)), "60 s"}, {span(timeCeiling(61)), "2 min"}, {span(timeCeiling(7 * 3600)), "8 h"},
+		{span(timeCeiling(25 * 3600)), "2 d"}, {span(timeCeiling(0)), "1 s"}, {bytesWords(int64(bytesCeiling(9 << 20))), "10 MiB"}, {bytesWords(int64(bytesCeiling(11 << 20))), "12 MiB"},
+		{bytesWords(int64(bytesCeiling(13 << 20))), "16 MiB"}, {bytesWords(int64(bytesCeiling(0))), "1 KiB"},
+	} {
+		if row.got != row.want {
+			t.Errorf("found %q, want %q", row.got, row.want)
+		}
+	}
+}
+
 // Charts of what no chart can be made of are charts all the same.
 func TestOddCharts(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)

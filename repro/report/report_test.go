@@ -153,6 +153,23 @@ func TestOutline(t *testing.T) {
 	}
 }
 
+// The verdict of a soak may be about a stall whose evidence was not kept: then nothing that is there is said to be of it.
+func TestVerdictWithoutEvidence(t *testing.T) {
+	about := "the verdict is about this"
+	b := soakOf(t)
+	if page := pageOf(t, b); strings.Count(page, about) != 1 || !strings.Contains(page, "stall 1, found at 60 s") || strings.Contains(page, "not among what was kept") {
+		t.Error("the verdict is about stall 1, whose evidence is there: want the page to say so")
+	}
+	for name := range b {
+		if strings.HasPrefix(name, "stalls/01/") {
+			delete(b, name)
+		}
+	}
+	if page := pageOf(t, b); strings.Contains(page, about) || !strings.Contains(page, "not among what was kept") {
+		t.Error("stall 1 is gone: want the page to say so, and of nothing that the verdict is about it")
+	}
+}
+
 // The page of the default run is small, and the same each time.
 func TestSizeAndBytes(t *testing.T) {
 	b := bundleOf(t, "starvation")

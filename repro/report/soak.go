@@ -23,6 +23,7 @@ type soakView struct {
 	Trends  []trendRow
 	Windows int
 	WarmUp  string
+	Decided bool // a threshold has more terms or windows than one, of which one decided
 }
 
 // trendRow is what was found about a series: drift of the run, or a leak of the process.
@@ -52,6 +53,7 @@ func (v *view) readSoak(s *source) *soakView {
 			if t.OK {
 				out.Met++
 			}
+			out.Decided = out.Decided || t.Missing != "" || t.Term != "" || t.Window != 0
 		}
 		out.trends("drift", out.Doc.Drift)
 		out.trends("leak", out.Doc.Leaks)
@@ -157,6 +159,9 @@ func (o *soakView) trends(kind string, found []series.Finding) {
 			r := trendRow{
 				Kind: kind, Name: clean(f.Name), Verdict: clean(string(f.Verdict)), First: measure(f.First, f.Unit), Last: measure(f.Last, f.Unit),
 				Slope: measure(f.SlopePerH, f.Unit) + " an hour", Why: clean(f.Why), Clear: clear, Mood: "warn",
+			}
+			if f.N == 0 { // nothing was read: 0 would be a reading
+				r.First, r.Last = "–", "–"
 			}
 			switch f.Verdict {
 			case series.VerdictOK:

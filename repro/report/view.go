@@ -23,6 +23,7 @@ type view struct {
 	Verdict  *repro.Document // nil: the run did not come to a verdict
 	Soak     *soak.Document  // nil: it is none, or of it no document is left
 	Expected string          // what was expected of it, in words, and whether it came
+	Unkept   bool            // the verdict is about a stall of which there is no evidence
 	Badge    badge
 	Tiles    []tile
 	Missing  []trouble // files that are not there, or damaged, and what the verdict says is missing
