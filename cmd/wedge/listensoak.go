@@ -44,10 +44,7 @@ func (f *soakFlags) show(cmd *cobra.Command, o *soak.Options) (*watching, error)
 		d := m.Document()
 		if shown.view != nil {
 			run.Scenario, run.Seed, run.Clock, run.Scale = d.Scenario, d.Seed, d.Clock, d.Scale
-			run.UntilS, run.Tasks, run.Version = d.ForS, d.Tasks, d.Version
-			if d.Server != nil {
-				run.Model = d.Server.Model
-			}
+			run.UntilS, run.Tasks, run.Version, run.Model = d.ForS, d.Tasks, d.Version, m.Model()
 			shown.view.Describe(run)
 		}
 		var line func() string

@@ -57,9 +57,9 @@ func (f *otlpFlag) soak(cmd *cobra.Command, o *soak.Options, say func(line strin
 			before(m)
 		}
 		d := m.Document()
-		t := telemetry.Options{Scenario: d.Scenario, Seed: d.Seed, Clock: d.Clock, Scale: d.Scale, Counts: m.Snapshot}
+		t := telemetry.Options{Scenario: d.Scenario, Seed: d.Seed, Clock: d.Clock, Scale: d.Scale, Model: m.Model(), Counts: m.Snapshot}
 		if d.Server != nil {
-			t.Server, t.Model = d.Server.BaseURL, d.Server.Model
+			t.Server = d.Server.BaseURL
 		}
 		exporter, err := f.start(t, say)
 		if err != nil {

@@ -21,6 +21,7 @@ type otlpReceiver struct {
 	mu    sync.Mutex
 	spans map[string]int
 	calls uint64
+	model string // of the latest call
 	key   string // what came as api-key
 }
 
@@ -47,8 +48,11 @@ func (o *otlpReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, of := range traces.ResourceSpans {
 		for _, scope := range of.ScopeSpans {
 			for _, s := range scope.Spans {
-				name, _, _ := strings.Cut(s.Name, " ")
+				name, of, _ := strings.Cut(s.Name, " ")
 				o.spans[name]++
+				if name == "chat" {
+					o.model = of
+				}
 			}
 		}
 	}
@@ -80,8 +84,8 @@ func TestOTLP(t *testing.T) {
 			if code != exitOK || errs != "" {
 				t.Fatalf("exit code %d:\n%s", code, errs)
 			}
-			if o.spans["invoke_workflow"] != 1 || o.spans["invoke_agent"] < 4 || o.spans["chat"] < 4 || o.spans["execute_tool"] < 4 || o.calls == 0 {
-				t.Errorf("received %v, and %d calls by the metric", o.spans, o.calls)
+			if o.spans["invoke_workflow"] != 1 || o.spans["invoke_agent"] < 4 || o.spans["chat"] < 4 || o.spans["execute_tool"] < 4 || o.calls == 0 || o.model != "simulated" {
+				t.Errorf("received %v of model %q, and %d calls by the metric", o.spans, o.model, o.calls)
 			}
 			if o.key != "hunter2hunter2" {
 				t.Errorf("api-key was %q", o.key)

@@ -28,6 +28,10 @@ the hangs that such harnesses show, and says where every request is and why noth
                                       run the fleet against your own server
   wedge exec --scenario silent-stream -- ./my-harness
                                       run your own harness against the simulated servers
+  wedge soak starvation --for 24h     for hours, with load that changes, random faults and thresholds
+  wedge report wedge-out/starvation-1 what a run left, as one page of pictures
+
+Any run can be watched with --listen 127.0.0.1:8080: a page in the browser, and /metrics for Prometheus.
 
 Of timeouts and retries:
 

@@ -137,7 +137,7 @@ func (f *soakFlags) read(cmd *cobra.Command, args []string) (*repro.Scenario, st
 	}
 	if cmd.Flags().Changed("for") {
 		s.Soak.For = f.lasts
-		words += " --for " + f.lasts.String()
+		words += " --for " + shortDuration(f.lasts)
 	}
 	if cmd.Flags().Changed("tasks") {
 		s.Soak.Tasks = f.tasks

@@ -97,7 +97,7 @@ func TestSoakJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &d); err != nil || code != exitOK || errs != "" {
 		t.Fatalf("exit code %d, %v, standard error %q", code, err, errs)
 	}
-	if d.Schema != soak.Schema || d.Verdict != soak.Passed || d.AtS != 7200 || d.Totals.TasksDone == 0 || d.Replay != "wedge soak healthy --for 2h0m0s --seed 1" {
+	if d.Schema != soak.Schema || d.Verdict != soak.Passed || d.AtS != 7200 || d.Totals.TasksDone == 0 || d.Replay != "wedge soak healthy --for 2h --seed 1" {
 		t.Errorf("%+v", d)
 	}
 }

@@ -32,7 +32,7 @@ func (p *page) overTime(r *soak.Result) {
 		{"calls/h", plainNumber, func(w *series.Window) float64 { return perHour(w.Calls.OK, w) }},
 		{"slots", plainNumber, slotsMean},
 		{"agents", plainNumber, func(w *series.Window) float64 { return w.Agents.Mean }},
-		{"stalled", percent, func(w *series.Window) float64 { return w.Stalls.S / (w.ToS - w.FromS) }},
+		{"stalled", percent, stalledShare},
 	} {
 		values := make([]float64, len(r.Windows))
 		for i := range r.Windows {
@@ -126,6 +126,9 @@ func goodput(w *series.Window) float64 {
 	}
 	return 1 - float64(w.Tokens.Wasted)/float64(w.Tokens.Received)
 }
+
+// stalledShare is 1 at most: a stall counts where it is raised, with the time that led to it, which may have begun before.
+func stalledShare(w *series.Window) float64 { return min(w.Stalls.S/(w.ToS-w.FromS), 1) }
 
 func slotsMean(w *series.Window) float64 {
 	if w.Slots == nil || w.Slots.Limit == 0 {

@@ -8,6 +8,14 @@ import (
 // also after the soak has ended.
 type Monitor struct{ k *keeper }
 
+// Model returns the model that calls ask for; empty: the scenario names none.
+func (m *Monitor) Model() string {
+	if s := m.k.o.Run.Server; s != nil && s.Model != "" {
+		return s.Model
+	}
+	return m.k.s.Workflow.Model
+}
+
 // Snapshot returns what was counted since the soak began, or was resumed; false if the run did not let anybody look
 // within a moment, as one in virtual time may not.
 func (m *Monitor) Snapshot() (c series.Cumulative, ok bool) {

@@ -93,8 +93,7 @@ func (k *keeper) measureAnew(process []series.Process) (*measured, error) {
 	for _, e := range k.thresholds {
 		m.thresholds = append(m.thresholds, e.Eval(values))
 	}
-	m.drift = append(m.drift, series.Drift(windows)...)
-	m.leaks = append(m.leaks, series.Leak(k.leaky(process))...)
+	m.drift, m.leaks = series.Judge(windows, k.leaky(process))
 	return m, nil
 }
 
