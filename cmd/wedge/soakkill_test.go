@@ -41,7 +41,7 @@ func soakVictim(args ...string) *exec.Cmd {
 // soakArgs are those of a soak with failures, stalls and logs that rotate.
 func soakArgs(dir string) []string {
 	return []string{
-		"soak", "starvation", "--for", "24h", "--seed", "7", "-q", "--out", dir, "--no-report", "--set", "policy.idle=2m",
+		"soak", "starvation", "--for", "16h", "--seed", "7", "-q", "--out", dir, "--no-report", "--set", "policy.idle=2m",
 		"--set", "soak.log_bytes_max=1048576", "--set", "soak.log_files_max=3", "--threshold", "goodput > 0.5",
 		"--set", "soak.random_faults=[{fault: {id: quiet, where: stream, what: silence, after_tokens: 50, probability: 0.3}, every: 2h, lasts: 10m}]",
 	}

@@ -136,6 +136,7 @@ func (k *keeper) tick(now sim.Instant) {
 		return
 	}
 	k.closeWindow(now, series.Extra{})
+	k.look() // also here: in virtual time a soak may be over before a second has gone by
 	k.mu.Lock()
 	due := time.Since(k.savedAt) >= time.Second
 	k.mu.Unlock()
