@@ -81,3 +81,15 @@ func TestThin(t *testing.T) {
 		t.Errorf("%d points of 2", n)
 	}
 }
+
+// Values stand in the unit that they are read best in.
+func TestShow(t *testing.T) {
+	for _, row := range []struct{ got, want string }{
+		{show(0.0451, "s"), "45.1 ms"}, {show(0, "s"), "0 s"}, {show(-0.002, "s"), "-2 ms"}, {show(323, "s"), "323 s"}, {show(0.5, "share"), "50 %"}, {show(1536, "bytes"), "1.5 KiB"},
+		{showSeconds(4.2), "4.2 s"}, {showSeconds(1410), "23 min 30 s"}, {showSeconds(180), "3 min"}, {showSeconds(59.6), "1 min"}, {showSeconds(288 * 3600), "288 h"}, {showSeconds(5400), "1 h 30 min"},
+	} {
+		if row.got != row.want {
+			t.Errorf("found %q, want %q", row.got, row.want)
+		}
+	}
+}

@@ -181,7 +181,7 @@ func TestMissing(t *testing.T) {
 		short[i].AtS /= 60
 	}
 	e, _ := threshold.Parse("rss_growth < 5%/h")
-	if out := e.Eval(values(t, nil, short)); !strings.Contains(out.Missing, "too short: 9s of readings") {
+	if out := e.Eval(values(t, nil, short)); !strings.Contains(out.Missing, "too short: 9 s of readings") {
 		t.Errorf("within seconds: got %+v", out)
 	}
 	if _, err := series.NewValues(nil, []series.Process{{AtS: 2}, {AtS: 1}}); err == nil {

@@ -11,6 +11,9 @@ import (
 func show(v float64, unit string) string {
 	switch unit {
 	case "s":
+		if v != 0 && math.Abs(v) < 1 {
+			return fmt.Sprintf("%s ms", figures(1000*v))
+		}
 		return fmt.Sprintf("%s s", figures(v))
 	case "share":
 		return fmt.Sprintf("%s %%", figures(100*v))
@@ -38,12 +41,21 @@ func figures(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// showSeconds returns a length of time for people.
+// showSeconds returns a length of time for people, in two units at most: "4.2 s", "23 min 30 s", "288 h".
 func showSeconds(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	unit := time.Second
-	if d < 10*time.Second {
-		unit = 10 * time.Millisecond
+	d := time.Duration(s * float64(time.Second)).Round(time.Second)
+	h, m, rest := int(d/time.Hour), int(d%time.Hour/time.Minute), int(d%time.Minute/time.Second)
+	switch {
+	case d < 10*time.Second:
+		return show(s, "s")
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", rest)
+	case h == 0 && rest == 0:
+		return fmt.Sprintf("%d min", m)
+	case h == 0:
+		return fmt.Sprintf("%d min %d s", m, rest)
+	case m == 0:
+		return fmt.Sprintf("%d h", h)
 	}
-	return d.Round(unit).String()
+	return fmt.Sprintf("%d h %d min", h, m)
 }
