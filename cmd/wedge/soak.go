@@ -15,6 +15,7 @@ import (
 	"example.com/wedge/harness/goroutine"
 	"example.com/wedge/repro"
 	"example.com/wedge/repro/soak"
+	"example.com/wedge/repro/threshold"
 )
 
 // exitThreshold is for a soak that lasted and did not meet a threshold.
@@ -144,6 +145,9 @@ func (f *soakFlags) read(cmd *cobra.Command, args []string) (*repro.Scenario, st
 		words += " --tasks " + strconv.Itoa(f.tasks)
 	}
 	for _, text := range f.thresholds {
+		if _, err := threshold.Parse(text); err != nil {
+			return nil, "", &repro.InputError{Source: "--threshold", Msg: strings.TrimLeft(strings.TrimPrefix(err.Error(), "threshold"), ": ")}
+		}
 		s.Soak.Thresholds = append(s.Soak.Thresholds, text)
 		words += " --threshold " + quote(text)
 	}
