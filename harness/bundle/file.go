@@ -144,14 +144,23 @@ type file interface {
 type rootDisk struct {
 	dir  string
 	root *os.Root
+	held *os.File // the directory, so that nobody else resumes it
 }
+
+// errHeld is of a directory that somebody else writes to.
+var errHeld = errors.New("another process is writing it")
 
 func openDisk(dir string) (disk, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &rootDisk{dir: dir, root: root}, nil
+	held, err := hold(root)
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &rootDisk{dir: dir, root: root, held: held}, nil
 }
 
 func (d *rootDisk) create(name string) (file, error) {
@@ -175,7 +184,11 @@ func (d *rootDisk) rename(from, to string) error { return d.root.Rename(from, to
 func (d *rootDisk) remove(name string) error     { return d.root.Remove(name) }
 func (d *rootDisk) removeAll(name string) error  { return d.root.RemoveAll(name) }
 func (d *rootDisk) fsys() fs.FS                  { return d.root.FS() }
-func (d *rootDisk) close()                       { d.root.Close() }
+
+func (d *rootDisk) close() {
+	d.held.Close() // which was only held
+	d.root.Close()
+}
 
 func (d *rootDisk) exists(name string) error {
 	_, err := d.root.Lstat(name)

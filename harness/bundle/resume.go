@@ -235,7 +235,8 @@ func (l *Log) same(f leftFile, piece []byte) (n int, err error) {
 		}
 		l.left.which = f.number
 	}
-	have := slices.Grow(l.left.buf[:0], len(piece))[:min(int64(len(piece)), f.size-l.at.bytes)]
+	there := max(0, f.size-l.at.bytes) // less than nothing, if files are missing that were before the next one
+	have := slices.Grow(l.left.buf[:0], len(piece))[:min(int64(len(piece)), there)]
 	l.left.buf = have
 	if _, err := l.left.open.ReadAt(have, l.at.bytes); err != nil {
 		return 0, withoutPath(err)

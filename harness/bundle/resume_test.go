@@ -108,6 +108,47 @@ func TestReplayDiffers(t *testing.T) {
 	}
 }
 
+// TestReplayWithFilesMissing: what comes after a file that is not there is no part of the replay, and is told.
+func TestReplayWithFilesMissing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "b")
+	rot := Rotation{BytesMax: 20}
+	b := mustCreate(t, dir, Options{Rotate: rot})
+	b.Log(EventsLog).Write([]byte("one\ntwo\n"))
+	b.Close()
+	if err := os.WriteFile(filepath.Join(dir, numbered(EventsLog, 9)), []byte("nine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b = mustCreate(t, dir, Options{Rotate: rot, Resume: true})
+	l := b.Log(EventsLog)
+	for range 20 {
+		l.Write([]byte("one\ntwo\n"))
+		b.Flush()
+	}
+	if err := b.Close(); err == nil || !strings.Contains(err.Error(), "comparing events-000001.jsonl with the replay: it differs after 8 bytes") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestResumedOnce: a bundle that is being written is not resumed by others.
+func TestResumedOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "b")
+	b := mustCreate(t, dir, Options{})
+	b.Log(EventsLog).Write([]byte("one\n"))
+	for _, o := range []Options{{Resume: true}, {Resume: true, AppendLogs: true}} {
+		_, err := Create(dir, Run{Name: "tiny", Seed: 7, Clock: "virtual", Version: "test"}, o)
+		if err == nil || !strings.HasSuffix(err.Error(), errHeld.Error()) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: error %v, want one line that somebody writes it", o, err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dir, EventsLog); got != "one\n" {
+		t.Errorf("the log is %q", got)
+	}
+	mustCreate(t, dir, Options{Resume: true}).Close()
+}
+
 // TestReplayAfterInterrupt: an interrupted run writes an end of its own, which the replay does not.
 func TestReplayAfterInterrupt(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
@@ -137,7 +178,8 @@ func TestKilledInAReplayAfterInterrupt(t *testing.T) {
 	dir, b := again(t, "one\ntwo\n{\"interrupted\":true}\n", Options{Interrupted: true})
 	l := b.Log(EventsLog)
 	l.Write([]byte("one\n"))
-	b.Flush() // and is killed
+	b.Flush()
+	b.disk.close() // and is killed
 	b = mustCreate(t, dir, Options{Resume: true})
 	l = b.Log(EventsLog)
 	l.Write([]byte("one\ntwo\n"))
