@@ -134,7 +134,7 @@ func TestSoakBadInput(t *testing.T) {
 		"starvation --for tomorrow":            `--for: found "tomorrow", want a length of time such as 30s or 5m`,
 		"starvation --scenario healthy":        `--scenario: found it and "starvation", want one of them`,
 		"starvtion --for 1h":                   `did you mean "starvation"?`,
-		"starvation --for 1h --threshold x<1":  `--threshold: "x<1": column 1: found "x", which is no metric`,
+		"starvation --for 1h --threshold x<1":  `--threshold: "x<1": column 1: found "x", want a metric`,
 		"starvation --for 1h --model m":        "--base-url: found --model or --metrics-url without it",
 		"--base-url  --for 1h":                 "--base-url: found nothing, want a URL",
 		"starvation --resume x":                "starvation: found a scenario with --resume, want none",
