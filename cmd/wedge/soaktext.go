@@ -97,8 +97,17 @@ func (p *page) soakStalls(d *soak.Document) {
 			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\n", count(c.Stalls), c.Outcome, c.Cause, soak.Length(c.TotalS), soak.Length(c.LongestS), soak.Length(c.LongestAtS))
 		}
 	})
+	since := 0 // stalls since it was resumed, where they are numbered anew: on the wall
 	if n := len(d.Stalls.Kept); n > 0 && d.Files.Dir != "" {
-		p.line("  evidence of %d: %s/%s … %s", n, d.Files.Dir, d.Stalls.Kept[0].Dir, d.Stalls.Kept[n-1].Dir)
+		since = d.Stalls.Kept[n-1].Episode
+		to := ""
+		if n > 1 {
+			to = " … " + d.Stalls.Kept[n-1].Dir
+		}
+		p.line("  evidence of %d: %s/%s%s", n, d.Files.Dir, d.Stalls.Kept[0].Dir, to)
+	}
+	if d.Resumed > 0 && since < d.Stalls.Total && d.Files.Dir != "" {
+		p.line("  evidence of those before it was resumed: %s/stalls-before-N", d.Files.Dir)
 	}
 }
 
