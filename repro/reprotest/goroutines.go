@@ -104,10 +104,10 @@ func (o origins) group(b *strings.Builder, g *goroutine.StackGroup) {
 // standard library waits.
 func waitsFor(g *goroutine.StackGroup) string {
 	for _, known := range []struct{ frame, words string }{
-		{"reprotest.(*half).read", "reads an answer"},
-		{"reprotest.(*half).write", "sends a request"},
-		{"net/http.(*persistConn).roundTrip", "waits for the headers of an answer"},
-		{"net/http.(*Transport).getConn", "waits for a connection"},
+		{"reprotest.(*half).read", "reading an answer"},
+		{"reprotest.(*half).write", "sending a request"},
+		{"net/http.(*persistConn).roundTrip", "waiting for the headers of an answer"},
+		{"net/http.(*Transport).getConn", "waiting for a connection"},
 	} {
 		if slices.ContainsFunc(g.Frames, func(f goroutine.Frame) bool { return strings.HasSuffix(f.Func, known.frame) }) {
 			return fmt.Sprintf("%s (%s)", known.words, g.State)
