@@ -65,7 +65,7 @@ func (f *fleet) began(t *record.Task) {
 	}
 	on := f.trackOf(t.Agent)
 	on.since = max(on.since, t.From)
-	f.event('B', on.track, on.since, name)
+	f.categorized('B', on.track, on.since, name, "task")
 	f.flag("start_not_known", t.Cut)
 	f.end()
 }
@@ -73,7 +73,7 @@ func (f *fleet) began(t *record.Task) {
 func (f *fleet) task(t *record.Task) {
 	on := f.trackOf(t.Agent)
 	on.since = max(on.since, t.To)
-	f.event('E', on.track, on.since, "")
+	f.categorized('E', on.track, on.since, "", "task")
 	f.key("ok")
 	f.line = strconv.AppendBool(f.line, t.OK)
 	f.text("parent", t.Parent)
@@ -85,7 +85,7 @@ func (f *fleet) task(t *record.Task) {
 
 func (f *fleet) tool(t *record.Tool) {
 	on := f.trackOf(t.Agent)
-	f.slice(on, t.From, t.To, t.Name)
+	f.slice(on, t.From, t.To, t.Name, "tool")
 	f.text("error", t.Err)
 	f.flag("longer_than_usual", !t.InRange)
 	f.end()
@@ -93,10 +93,10 @@ func (f *fleet) tool(t *record.Tool) {
 }
 
 // slice begins a complete event of an agent. What began before its task is known to have is drawn from there.
-func (f *fleet) slice(t *agentTrack, from, to sim.Instant, name string) {
+func (f *fleet) slice(t *agentTrack, from, to sim.Instant, name, category string) {
 	to = max(to, t.since)
 	from = clamp(from, t.since, to)
-	f.event('X', t.track, from, name)
+	f.categorized('X', t.track, from, name, category)
 	f.length(from, to)
 }
 
@@ -105,7 +105,7 @@ func (f *fleet) slice(t *agentTrack, from, to sim.Instant, name string) {
 func (f *fleet) call(c *record.Call) {
 	f.stages.left(f.out, c)
 	t := f.trackOf(c.Agent)
-	f.slice(t, c.From, c.To, "call")
+	f.slice(t, c.From, c.To, "call", "call")
 	f.text("id", c.ID)
 	f.num("round", c.Round)
 	f.num("step", c.Step)
@@ -126,7 +126,7 @@ func (f *fleet) call(c *record.Call) {
 	stretches := stretchesOf(c)
 	for _, s := range c.Spans {
 		if from, to := stretches.next(s); micros(from) < micros(to) {
-			f.slice(t, from, to, s.Stage.String())
+			f.slice(t, from, to, s.Stage.String(), "stage")
 			f.end()
 		}
 	}
@@ -149,7 +149,7 @@ func (f *fleet) attempt(t *agentTrack, c *record.Call, a *record.Attempt, apart 
 	name := "attempt " + strconv.Itoa(a.N)
 	switch {
 	case unsent(a):
-		f.event('i', t.track, a.To, a.Outcome)
+		f.categorized('i', t.track, a.To, a.Outcome, "attempt")
 		f.field("s", "t")
 		f.attemptArgs(a)
 	case apart:
@@ -159,7 +159,7 @@ func (f *fleet) attempt(t *agentTrack, c *record.Call, a *record.Attempt, apart 
 		f.asynchronous('e', t.track, a.To, "attempt", id, c.Agent+" "+name)
 		f.end()
 	default:
-		f.slice(t, a.From, a.To, name)
+		f.slice(t, a.From, a.To, name, "attempt")
 		f.attemptArgs(a)
 	}
 }
@@ -244,7 +244,7 @@ func (f *fleet) stage(e record.StageEvent) {
 }
 
 func (f *fleet) detected(s *record.Stall) {
-	f.event('i', track{pid: pidRun}, s.From, "stall "+strconv.Itoa(s.Episode))
+	f.categorized('i', track{pid: pidRun}, s.From, "stall "+strconv.Itoa(s.Episode), "stall")
 	f.field("s", "g")
 	f.num("calls", s.Calls)
 	f.num("sent", s.Sent)

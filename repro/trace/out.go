@@ -48,7 +48,8 @@ func (o *out) event(phase byte, t track, at sim.Instant, name string) {
 	o.categorized(phase, t, at, name, "wedge")
 }
 
-// categorized is event for one with a category of its own. Each event has one: some readers insist on it.
+// categorized is event for one with a category of its own, by which viewers filter. Each event has one: some readers
+// insist on it.
 func (o *out) categorized(phase byte, t track, at sim.Instant, name, category string) {
 	b := o.line[:0]
 	if !o.first {

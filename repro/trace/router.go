@@ -190,7 +190,7 @@ func (r *router) draw(q *request, to sim.Instant, status int, open bool) {
 		r.named[q.lane] = true
 		r.name("thread", t, "router, request "+strconv.Itoa(q.lane+1), t.tid)
 	}
-	r.event('X', t, q.from, "until headers")
+	r.categorized('X', t, q.from, "until headers", "request")
 	r.length(q.from, to)
 	r.text("id", q.id)
 	r.num("status", status)

@@ -260,11 +260,17 @@ func TestSmallFastAndTheSameEachTime(t *testing.T) {
 	if f.OtherData["coverage"] != "the whole run" || f.OtherData["run"] != "starvation-1" {
 		t.Errorf("it says of itself: %v", f.OtherData)
 	}
-	flows := 0
+	flows, slices := 0, map[string]int{}
 	for _, e := range f.TraceEvents {
-		if e.Ph == "f" {
+		switch e.Ph {
+		case "f":
 			flows++
+		case "X":
+			slices[e.Cat]++
 		}
+	}
+	if slices["call"] != 600 || slices["attempt"] != 600 || slices["tool"] != 600 || slices["stage"] < 1200 || slices["request"] != 600 {
+		t.Errorf("slices by category: %v", slices)
 	}
 	if flows < 500 {
 		t.Errorf("%d arrows lead to the router, want one from almost each attempt", flows)
