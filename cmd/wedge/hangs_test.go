@@ -41,6 +41,9 @@ var hangBlock = regexp.MustCompile("(?s)```sh\n(wedge repro [^\n]*)\n```\n\n```t
 // TestHangsShowsRealRuns runs the commands of HANGS.md and compares what can be seen of each with what
 // the page shows, and with what it claims.
 func TestHangsShowsRealRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	text := readFile(t, hangs)
 	page, err := filepath.Abs(hangs)
 	if err != nil {

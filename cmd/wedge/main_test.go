@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,8 +27,11 @@ func wedgeHere(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = run(context.Background(), args, &out, &errs)
-	return out.String(), errs.String(), code
+	return out.String(), progressLines.ReplaceAllString(errs.String(), ""), code
 }
+
+// progressLines are lines of progress, as commands show them that take long: on a busy machine any does.
+var progressLines = regexp.MustCompile(`(?m)^((row \d+/\d+  )?t=\d.*|not begun|\w+: (starting|\d+ of \d+ runs, .*))\n`)
 
 // golden compares text with a file under testdata.
 func golden(t *testing.T, file, got string) {

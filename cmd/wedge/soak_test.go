@@ -64,6 +64,9 @@ func withoutProcess(t *testing.T, out string) string {
 
 // TestReadmeSoak: the README shows the output of a soak, and a block of a scenario that is one.
 func TestReadmeSoak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	text, want := readFile(t, readme), readFile(t, "testdata/soak.txt")
 	before, rest, ok := strings.Cut(text, "Without what wedge itself takes, it prints:\n\n```text\n")
 	shown, after, ok2 := strings.Cut(rest, "```\n")
