@@ -1,3 +1,5 @@
+//go:build unix
+
 package repro_test
 
 import (
@@ -35,10 +37,15 @@ import (
 // the watched runs are within what watches, as a percentage of the others: that is a matter of one run, and right to
 // some tenths of a percent. What watching makes the collector of garbage do is not in it, nor what a scrape of the
 // gauges costs the simulated server.
+//
+// With -short it shows only that it runs.
 func BenchmarkWatching(b *testing.B) {
-	const agents = 1_000
-	scenario := lookup(b, "starvation", largeFleet(agents)...)
+	agents := 1_000
 	options := repro.Options{Clock: repro.ClockWall, Demand: &demand.Config{}, Horizon: 20 * time.Second}
+	if testing.Short() {
+		agents, options.Scale = 50, 20
+	}
+	scenario := lookup(b, "starvation", largeFleet(agents)...)
 	var bare, watched []float64
 	var in, all int64
 	for b.Loop() {
