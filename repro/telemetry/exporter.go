@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -113,6 +112,7 @@ func New(o Options) (*Exporter, error) {
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.traces = otlptracehttp.NewUnstarted(
 		otlptracehttp.WithEndpointURL(to.traces), otlptracehttp.WithTimeout(sendLimit), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}),
+		otlptracehttp.WithProxy(proxyOf),
 	)
 	if err := e.traces.Start(e.ctx); err != nil {
 		return nil, errors.New("the exporter of spans does not start: " + e.plain(err))
@@ -123,6 +123,7 @@ func New(o Options) (*Exporter, error) {
 	if o.Counts != nil {
 		sender, err := otlpmetrichttp.New(e.ctx,
 			otlpmetrichttp.WithEndpointURL(to.metrics), otlpmetrichttp.WithTimeout(sendLimit), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}),
+			otlpmetrichttp.WithProxy(proxyOf),
 		)
 		if err != nil {
 			return nil, errors.New("the exporter of metrics does not start: " + e.plain(err))
@@ -299,18 +300,4 @@ func (e *Exporter) finish() {
 	}
 	e.stats.LinesDropped = int(e.dropped.Load())
 	e.finished = e.stats
-}
-
-// plain is what may be told of a failure to send: the URL, which the HTTP client quotes, is not part of it.
-func (e *Exporter) plain(err error) string {
-	if at := new(url.Error); errors.As(err, &at) {
-		if at.Timeout() {
-			return fmt.Sprintf("no answer within %v", sendLimit)
-		}
-		return at.Err.Error()
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("no answer within %v", sendLimit)
-	}
-	return err.Error()
 }

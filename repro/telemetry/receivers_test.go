@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -73,6 +74,50 @@ func (w *warnings) say(line string) {
 }
 
 // TestNobodyThere: a receiver that does not answer, or refuses, is told of in one line, and the run takes place.
+// TestNothingIsRepeated: a receiver that repeats what it got, or sends it elsewhere, makes no secret known.
+func TestNothingIsRepeated(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Bearer%20hunter22,x-key=hunter33")
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s went elsewhere, with %v", r.URL.Path, r.Header)
+	}))
+	defer elsewhere.Close()
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		want   string
+	}{
+		{"repeats", func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, "no such token: hunter22, ", r.Header)
+		}, "no such token: [redacted]"},
+		{"redirects", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+"/?hunter44", http.StatusTemporaryRedirect)
+		}, "which is not followed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			to := httptest.NewServer(c.answer)
+			defer to.Close()
+			var said []string
+			e, err := New(Options{Endpoint: to.URL + "/hunter55", Wait: true, Warn: func(line string) { said = append(said, line) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := repro.Lookup("healthy")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := repro.Run(t.Context(), s, repro.Options{JournalTee: e, Out: filepath.Join(t.TempDir(), "bundle")}); err != nil {
+				t.Fatal(err)
+			}
+			stats := e.Close()
+			text := strings.Join(said, "\n")
+			if len(said) != 1 || !strings.Contains(text, c.want) || strings.Contains(text+stats.Err.Error(), "hunter") {
+				t.Errorf("said %q, %v; want %q", said, stats.Err, c.want)
+			}
+		})
+	}
+}
+
 func TestNobodyThere(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
