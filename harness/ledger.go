@@ -56,6 +56,9 @@ func (l *Ledger) CallObserver() pacer.Observer { return (*callBook)(l) }
 // held.
 func (l *Ledger) ClosedLocked() bool { return l.closed }
 
+// StallsLocked returns how many stalls the watchdog has raised. The monitor must be held.
+func (l *Ledger) StallsLocked() int { return l.watch.raised }
+
 // AgentObserver returns what agents are to be given as their observer.
 func (l *Ledger) AgentObserver() agents.Observer { return (*agentBook)(l) }
 

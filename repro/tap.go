@@ -42,6 +42,8 @@ type Inside struct {
 	Controls func() pacer.ControlState
 	// Occupancy tells how much of the pacer's limits is in use. The monitor must be held.
 	Occupancy func() pacer.Occupancy
+	// Stalls tells how many stalls the watchdog has raised. The monitor must be held. nil: there is no watchdog of a fleet.
+	Stalls func() int
 	// Ask is for those outside of the run: it has a function called while the run stands still, and returns
 	// true when that has been. On the wall that is at once; in virtual time it is when the gauges are next read, and if
 	// that takes longer than a moment, or the run broke off, the function is not called. The monitor is not held.
@@ -55,6 +57,7 @@ func (a *assembly) tapIn() {
 			World: a.w, Backend: a.backend,
 			Controls:  func() pacer.ControlState { return a.pacer.ControlsLocked() }, // which is made after the tap
 			Occupancy: func() pacer.Occupancy { return a.pacer.OccupancyLocked() },
+			Stalls:    func() int { return a.ledger.StallsLocked() },
 			Ask:       a.porthole.ask,
 		})
 	}

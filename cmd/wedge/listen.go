@@ -115,7 +115,7 @@ func counted(stallAfter time.Duration, besides func(repro.Inside) repro.Tap) (ta
 	}
 	var now atomic.Pointer[counting] // nil: the run has not begun
 	tap = func(in repro.Inside) repro.Tap {
-		meter := series.NewMeter(in.World, series.Options{StallAfter: stallAfter})
+		meter := series.NewMeter(in.World, series.Options{StallAfter: stallAfter, Stalls: in.Stalls})
 		now.Store(&counting{in, meter})
 		t := repro.Tap{Calls: meter.CallObserver(), Agents: meter.AgentObserver()}
 		if besides == nil {

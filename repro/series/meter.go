@@ -13,6 +13,8 @@ import (
 type Options struct {
 	// StallAfter is the watchdog's: work without a finished step for so long is a stall. 0: nothing is.
 	StallAfter time.Duration
+	// Stalls tells how many stalls the watchdog has raised. It is asked with the monitor held. nil: they are told by StallAfter.
+	Stalls func() int
 	// Slots tells how many of the pacer's slots are in use, and the limit on them (0: none). It is asked, with the monitor held,
 	// when a call may have got one or given one back. nil: that is not known.
 	Slots func() (used, limit int)
@@ -62,7 +64,7 @@ type buckets struct {
 // NewMeter returns a meter whose first window begins now.
 func NewMeter(w sim.World, o Options) *Meter {
 	m := &Meter{
-		w: w, o: o, began: w.Now(), stalls: stalls{after: o.StallAfter},
+		w: w, o: o, began: w.Now(), stalls: stalls{after: o.StallAfter, raised: o.Stalls},
 		timeouts: newLimitCounts(), statuses: newStatusCounts(), workers: newWorkers(),
 		index: max(o.FirstWindow, 1),
 	}

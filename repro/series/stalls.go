@@ -10,8 +10,10 @@ import (
 // worked on. It is told the time and never asks for it; a stall that nobody has looked at while it was open is found
 // at the next event.
 type stalls struct {
-	after time.Duration // 0: nothing is a stall
+	after  time.Duration // 0: nothing is a stall
+	raised func() int    // the watchdog's own count; nil: it is by its rule
 
+	known   int         // of raised, those that are part of begun
 	busy    int         // tasks that are worked on
 	last    sim.Instant // end of the latest step, or when work began, at first or after a pause
 	open    bool
@@ -28,7 +30,7 @@ type stalls struct {
 
 // look brings the books up to an instant.
 func (s *stalls) look(now sim.Instant) {
-	if !s.open && s.busy > 0 && s.after > 0 && now.Sub(s.last) >= s.after {
+	if !s.open && s.due(now) {
 		s.open, s.counted = true, s.last
 		s.begun++
 	}
@@ -36,6 +38,18 @@ func (s *stalls) look(now sim.Instant) {
 		s.spent += now.Sub(s.counted)
 		s.counted = now
 	}
+}
+
+// due says whether a stall is open that was not when somebody looked last. A watchdog on the wall takes its time, and may
+// see a step that comes while it does: so it is asked, if it can be.
+func (s *stalls) due(now sim.Instant) bool {
+	if s.raised == nil {
+		return s.busy > 0 && s.after > 0 && now.Sub(s.last) >= s.after
+	}
+	raised := s.raised()
+	more := raised > s.known
+	s.known = raised
+	return more
 }
 
 func (s *stalls) step(now sim.Instant) {

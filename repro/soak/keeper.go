@@ -75,6 +75,7 @@ func (k *keeper) tap(in repro.Inside) repro.Tap {
 	k.inside = in
 	k.meter = series.NewMeter(in.World, series.Options{
 		StallAfter:  k.s.Watchdog.StallAfter,
+		Stalls:      in.Stalls,
 		FirstWindow: k.history.totals.Windows + 1,
 		Slots: func() (used, limit int) {
 			o := in.Occupancy()
