@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -163,9 +164,9 @@ func ReadEvidence(fsys fs.FS, dir string, capture int) (*Evidence, error) {
 // readPart reads a file of a capture, which has its number in its name unless it is the latest.
 func readPart(fsys fs.FS, dir, name string, capture int, into any) error {
 	latest := path.Join(dir, name)
-	text, err := fs.ReadFile(fsys, latest)
+	text, err := readBounded(fsys, latest)
 	if capture > 0 {
-		if earlier, err := fs.ReadFile(fsys, path.Join(dir, numbered(name, capture))); err == nil {
+		if earlier, err := readBounded(fsys, path.Join(dir, numbered(name, capture))); err == nil {
 			text = earlier
 		}
 	}
@@ -176,4 +177,20 @@ func readPart(fsys fs.FS, dir, name string, capture int, into any) error {
 		return fmt.Errorf("%s: %w", latest, err)
 	}
 	return nil
+}
+
+// captureBytesMax bounds a file of a capture that is read: in the place of one may be anything.
+const captureBytesMax = 256 << 20
+
+func readBounded(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, captureBytesMax+1))
+	if err == nil && len(text) > captureBytesMax {
+		err = fmt.Errorf("%s: found more than %d MiB, want a file of evidence", name, captureBytesMax>>20)
+	}
+	return text, err
 }

@@ -39,6 +39,9 @@ Exit codes: 0 the page was written; 2 bad input, such as a directory that is no 
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkPage(args[0], out); err != nil {
+				return err
+			}
 			page, err := pageOf(args[0])
 			if err != nil {
 				return err
@@ -60,6 +63,24 @@ Exit codes: 0 the page was written; 2 bad input, such as a directory that is no 
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, - for standard output (default DIR/"+reportPage+")")
 	return cmd
+}
+
+// checkPage says what is wrong with the place of a page: nothing, if it is none or standard output.
+func checkPage(dir, out string) error {
+	if out == "" || out == "-" {
+		return nil
+	}
+	there, err := os.Stat(out)
+	above, aboveErr := os.Stat(filepath.Dir(out))
+	bundled, dirErr := os.Stat(dir)
+	within := aboveErr == nil && dirErr == nil && os.SameFile(above, bundled)
+	switch {
+	case err == nil && there.IsDir():
+		return &repro.InputError{Source: "--output", Msg: fmt.Sprintf("found the directory %s, want a file", out)}
+	case err == nil && within && filepath.Ext(out) != filepath.Ext(reportPage):
+		return &repro.InputError{Source: "--output", Msg: fmt.Sprintf("found %s, which is part of the evidence, want another file", out)}
+	}
+	return nil
 }
 
 // pageOf makes the page of the bundle in dir.
@@ -85,8 +106,19 @@ func pageOf(dir string) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// replaceFile writes a file whole or not at all.
+// replaceFile writes a file whole or not at all. What is there and is no file, such as a device or a pipe, is written
+// to; a link stays one.
 func replaceFile(name string, content []byte) error {
+	switch there, err := os.Stat(name); {
+	case err == nil && there.IsDir():
+		return errors.New("is a directory, want a file")
+	case err == nil && !there.Mode().IsRegular():
+		const unused = 0 // it is there
+		return os.WriteFile(name, content, unused)
+	}
+	if linked, err := filepath.EvalSymlinks(name); err == nil {
+		name = linked
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".report-*")
 	if err != nil {
 		return err

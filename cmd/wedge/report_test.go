@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,9 @@ func TestReportBadInput(t *testing.T) {
 	if err := os.Mkdir("empty", 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if _, errs, code := wedgeHere(t, "repro", "silent-stream", "-q", "--out", "hang", "--no-report"); code != exitOK {
+		t.Fatal(code, errs)
+	}
 	for _, c := range []struct {
 		args string
 		want string
@@ -56,6 +60,8 @@ func TestReportBadInput(t *testing.T) {
 		{"report nothing-here", "nothing-here: no such file or directory", exitUsage},
 		{"report file", "file: found a file, want the directory", exitUsage},
 		{"report empty", "empty: found no run.json", exitUsage},
+		{"report hang -o hang", "--output: found the directory hang, want a file", exitUsage},
+		{"report hang -o hang/run.json", "--output: found hang/run.json, which is part of the evidence", exitUsage},
 	} {
 		_, errs, code := wedgeHere(t, strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
@@ -67,5 +73,31 @@ func TestReportBadInput(t *testing.T) {
 	}
 	if _, errs, code := wedgeHere(t, "report", "empty", "-o", filepath.Join("no", "such", "place.html")); code != exitFailed || strings.Count(errs, "\n") != 1 {
 		t.Errorf("a place that cannot be written: exit code %d, %q", code, errs)
+	}
+}
+
+// TestReplaceFile: what is there and is no file stays what it is.
+func TestReplaceFile(t *testing.T) {
+	dir := t.TempDir()
+	file, link, null := filepath.Join(dir, "page.html"), filepath.Join(dir, "link"), filepath.Join(dir, "null")
+	if err := errors.Join(os.WriteFile(file, []byte("old"), 0o600), os.Symlink("page.html", link), os.Symlink(os.DevNull, null)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{link, null} {
+		if err := replaceFile(name, []byte("new")); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Lstat(name); err != nil || info.Mode().Type() != os.ModeSymlink {
+			t.Errorf("%s is no link any more: %v, %v", name, info, err)
+		}
+	}
+	if text, err := os.ReadFile(file); string(text) != "new" {
+		t.Errorf("found %q (%v) behind the link", text, err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s: %v, %v", os.DevNull, info, err)
+	}
+	if err := replaceFile(dir, nil); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("a directory: %v", err)
 	}
 }
