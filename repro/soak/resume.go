@@ -99,7 +99,11 @@ func readJSON(dir, name string, into any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err := json.Unmarshal(text, into); err != nil {
+	err = json.Unmarshal(text, into)
+	if kind := new(json.UnmarshalTypeError); errors.As(err, &kind) && kind.Field == "" {
+		return fmt.Errorf("%s: found a JSON %s, want an object", name, kind.Value) // not the name of Go's type
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -117,6 +121,9 @@ func (r *resumed) readWall(refused func(string, ...any) error) error {
 	at := max(0, r.doc.AtS)
 	if n := len(r.before); n > 0 {
 		at = max(at, r.before[n-1].ToS)
+	}
+	if n := len(r.took); n > 0 {
+		at = max(at, r.took[n-1].AtS) // it goes on after all that there is
 	}
 	at = max(at, lastInstant(r.dir, bundle.EventsLog), lastInstant(r.dir, bundle.SamplesLog))
 	r.at = sim.Instant(at * 1e9)
@@ -148,12 +155,12 @@ func eachLineOf[T any](dir, file string, f func(*T)) error {
 	defer in.Close()
 	r := bufio.NewReaderSize(in, 1<<20)
 	for n := 1; ; n++ {
-		line, err := r.ReadBytes('\n')
+		line, err := lineOf(r)
 		if errors.Is(err, io.EOF) {
 			return nil // what was being written when the process was killed
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 		var lost struct {
 			Lines *int `json:"lost_lines"`
@@ -166,6 +173,23 @@ func eachLineOf[T any](dir, file string, f func(*T)) error {
 			return fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 		f(v)
+	}
+}
+
+// lineBytesMax bounds a line: in the place of a log may be anything.
+const lineBytesMax = 64 << 20
+
+// lineOf reads a line, with its end.
+func lineOf(r *bufio.Reader) ([]byte, error) {
+	var long []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return append(long, part...), err
+		}
+		if long = append(long, part...); len(long) > lineBytesMax {
+			return nil, fmt.Errorf("found a line of more than %d MiB", lineBytesMax>>20)
+		}
 	}
 }
 

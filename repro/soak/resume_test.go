@@ -58,3 +58,38 @@ func FuzzResume(f *testing.F) {
 		}
 	})
 }
+
+// TestReadResumed: in the place of a file may be anything, and a soak on the wall goes on after all that there is.
+func TestReadResumed(t *testing.T) {
+	s := repro.Default()
+	if err := s.Set("soak.for", "1h"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "b")
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := func(*Monitor) { cancel() }
+	if _, err := Run(ctx, s, Options{Run: repro.Options{Out: dir, Clock: repro.ClockWall, Scale: 1000}, Started: stop}); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(ProcessLog, `{"at_s":2000}`+"\n")
+	if r, err := readResumed(dir); err != nil || r.at.Seconds() != 2000 {
+		t.Errorf("%v, goes on at %v, want after the last reading of the process", err, r.at)
+	}
+	write(WindowsLog, "")
+	if err := os.Truncate(filepath.Join(dir, WindowsLog), 2*lineBytesMax); err != nil { // a hole, which takes no room
+		t.Fatal(err)
+	}
+	if _, err := readResumed(dir); err == nil || !strings.Contains(err.Error(), "windows.jsonl:1: found a line of more than 64 MiB") {
+		t.Errorf("error %v", err)
+	}
+	write("run.json", "[]")
+	if _, err := readResumed(dir); err == nil || !strings.Contains(err.Error(), "run.json: found a JSON array, want an object") {
+		t.Errorf("error %v", err)
+	}
+}
