@@ -49,8 +49,8 @@ A soak that was interrupted or killed goes on with --resume DIR: in virtual time
 never been broken, on the wall for the rest of its time.
 
 Exit codes: 0 it lasted and met every threshold, 2 bad input, 3 it ended in a stall, or was given up in one, 4 all tasks
-failed, the server does not answer, or it was stopped since its files could not be written, 5 a threshold was missed,
-130 interrupted. The gravest counts.`,
+failed, the server does not answer, or it was stopped since its files could not be written, 5 a threshold was missed, or
+fewer tasks ended than were asked for, 130 interrupted. The gravest counts.`,
 		Example: `  wedge soak starvation --for 24h --seed 3
   wedge soak starvation --for 24h --threshold 'p95(call) < 300s' --threshold 'goodput > 0.9'
   wedge soak my.yaml --clock wall --scale 60 --tasks 1000
@@ -65,7 +65,7 @@ failed, the server does not answer, or it was stopped since its files could not 
 	flags := cmd.Flags()
 	flags.StringVar(&f.scenario, "scenario", "", "scenario of the catalogue, or a file (the same as the argument)")
 	flags.DurationVar(&f.lasts, "for", 0, "how long it lasts, on the run's own clock (default: soak.for of the scenario)")
-	flags.IntVar(&f.tasks, "tasks", 0, "how many tasks end it (default: soak.tasks of the scenario)")
+	flags.IntVar(&f.tasks, "tasks", 0, "how many tasks end it, within --for or else the scenario's horizon (default: soak.tasks of the scenario)")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "what must hold at the end, besides soak.thresholds, such as 'p95(call) < 120s'; may be repeated")
 	flags.StringVar(&f.resume, "resume", "", "directory of a soak that was interrupted or killed, to go on with")
 	flags.StringVar(&f.server.BaseURL, "base-url", "", "base URL of a real OpenAI-compatible server, such as http://127.0.0.1:30000/v1")

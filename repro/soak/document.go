@@ -46,8 +46,8 @@ type Document struct {
 	Verdict Verdict          `json:"verdict"`
 	Outcome diagnose.Outcome `json:"outcome"` // of the fleet: completed, or that of the stall in which it ended
 	Summary string           `json:"summary"` // plain words, with units
-	// Ended is why: "for" (it had lasted as long as it should), "tasks" (so many had ended), "stall", "interrupted",
-	// "files" or "" (it has not).
+	// Ended is why: "for" (it had lasted as long as it should), "tasks" (so many had ended), "horizon" (of the scenario,
+	// before so many had ended), "stall", "interrupted", "files" or "" (it has not).
 	Ended string `json:"ended"`
 
 	ForS    float64 `json:"for_s"`           // how long it was to last at most

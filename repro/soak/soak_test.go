@@ -247,6 +247,15 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// TestTooManyTasks: a soak that was to go on until so many tasks had ended has not done it at the scenario's horizon.
+func TestTooManyTasks(t *testing.T) {
+	r := run(t, scenario(t, "healthy", "soak.tasks=1000000", "soak.window=1m", "horizon=20m"), repro.Options{})
+	d := &r.Document
+	if d.Verdict != soak.Missed || d.Ended != "horizon" || !strings.Contains(d.Summary, "It went on for 20 min, the horizon of its scenario, and ") || !strings.Contains(d.Summary, "of 1,000,000 tasks had ended") {
+		t.Errorf("%s, ended by %s: %s", d.Verdict, d.Ended, d.Summary)
+	}
+}
+
 // TestStall: a fleet that hangs for good is told to have stalled, whether that ends the soak or not.
 func TestStall(t *testing.T) {
 	for _, c := range []struct{ reaction, ended string }{{"stop", "stall"}, {"go_on", "for"}} {

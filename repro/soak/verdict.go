@@ -122,6 +122,8 @@ func (k *keeper) conclude(d *Document) {
 		d.Ended, d.Verdict = "interrupted", Interrupted
 	case why == harness.GaveUp:
 		d.Ended, d.Verdict = "stall", Stalled
+	case why == harness.Horizon && k.s.Soak.For == 0:
+		d.Ended, d.Verdict = EndedHorizon, Passed
 	case why == harness.Horizon:
 		d.Ended, d.Verdict = "for", Passed
 	default:
@@ -139,7 +141,7 @@ func (k *keeper) conclude(d *Document) {
 		d.Outcome, d.Verdict = diagnose.Failed, Failed
 	case d.Stalls.Open:
 		d.Verdict = Stalled
-	case missed:
+	case missed, d.Ended == EndedHorizon:
 		d.Verdict = Missed
 	}
 }

@@ -28,6 +28,9 @@ func summary(d *Document) string {
 	return strings.Join(parts, " ")
 }
 
+// EndedHorizon is [Document.Ended] of a soak that was to last until so many tasks had ended, which they had not.
+const EndedHorizon = "horizon"
+
 // opening says how it ended.
 func opening(d *Document) string {
 	lasted := Length(d.AtS)
@@ -46,6 +49,9 @@ func opening(d *Document) string {
 		}
 		return fmt.Sprintf("It went on for %s and ended in a stall.", lasted)
 	case Missed:
+		if d.Ended == EndedHorizon {
+			return fmt.Sprintf("It went on for %s, the horizon of its scenario, and %s of %s had ended by then.", lasted, number(d.Totals.TasksDone+d.Totals.TasksFailed), count(d.Tasks, "task"))
+		}
 		return fmt.Sprintf("It went on for %s, and did not meet what was asked of it.", lasted)
 	}
 	if len(d.Thresholds) > 0 {
