@@ -57,7 +57,7 @@ Exit codes: 0 the page was written; 2 bad input, such as a directory that is no 
 			if err := replaceFile(to, page); err != nil {
 				return writeFailure(to, err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s  %.1f KiB\n", to, float64(len(page))/1024)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s  %.1f KiB\n", plainText(oneLine(to)), float64(len(page))/1024)
 			return nil
 		},
 	}

@@ -21,6 +21,9 @@ func TestReport(t *testing.T) {
 	if _, errs, code := wedgeHere(t, "report", "hang", "-o", "page.html"); code != exitOK || errs != "" {
 		t.Fatal(code, errs)
 	}
+	if out, errs, code := wedgeHere(t, "report", "hang", "-o", "p\x1b[31m.html"); code != exitOK || errs != "" || strings.Contains(out, "\x1b") {
+		t.Errorf("exit code %d, %q, %q; want no escape of a terminal", code, out, errs)
+	}
 	printed, _, _ := wedgeHere(t, "report", "hang", "-o", "-")
 	for _, name := range []string{filepath.Join("hang", reportPage), "page.html"} {
 		page, err := os.ReadFile(name)
