@@ -17,7 +17,7 @@ import (
 	"example.com/wedge/repro/diagnose"
 )
 
-// accuracySeeds is how many randomised runs of each scenario TestAccuracy makes. CI makes 200.
+// accuracySeeds is how many randomised runs of each scenario TestAccuracy makes. CI makes more.
 var accuracySeeds = flag.Int("accuracy", 5, "randomised runs of each scenario in TestAccuracy")
 
 // accuracyRuns is how many it makes: one with -short, as under the race detector, to which runs in virtual

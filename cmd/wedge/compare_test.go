@@ -119,6 +119,9 @@ func TestCompareFiles(t *testing.T) {
 
 // TestCompareInterrupt cuts a comparison off at once and goes on.
 func TestCompareInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	t.Chdir(t.TempDir())
 	want, _, _ := wedgeHere(t, smallComparison("--json", "--out", "whole")...)
 	ctx, cancel := context.WithCancel(context.Background())

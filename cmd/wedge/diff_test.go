@@ -10,6 +10,9 @@ import (
 
 // TestDiff compares a run with one that has more slots, and one of silent streams with its cure.
 func TestDiff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, c := range []struct{ file, scenario, set, flags string }{
 		{"diff-slots.txt", "starvation", "pacer.slots=20", ""},
 		{"diff-cure.txt", "silent-stream", "policy.idle=60s", "-v"},

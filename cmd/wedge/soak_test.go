@@ -12,6 +12,9 @@ import (
 
 // TestSoakText: what a person reads of a soak, but for what the process takes, which differs.
 func TestSoakText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	for _, c := range []struct {
 		file string
 		args []string
