@@ -147,17 +147,25 @@ func TestJUnitRefused(t *testing.T) {
 
 // TestJUnitWhole: a file that cannot be replaced stays as it was, and the command says so.
 func TestJUnitWhole(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root may write everywhere")
+	root := os.Geteuid() == 0 // who may write everywhere, but not to a full disk
+	if root {
+		t.Chdir(smallDisk(t, 64<<10))
+	} else {
+		t.Chdir(t.TempDir())
 	}
-	t.Chdir(t.TempDir())
 	if err := os.WriteFile("junit.xml", []byte("before"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(".", 0o500); err != nil {
-		t.Fatal(err)
+	if root {
+		if os.WriteFile("full", make([]byte, 1<<20), 0o600) == nil {
+			t.Fatal("the disk takes more than it has room for")
+		}
+	} else {
+		if err := os.Chmod(".", 0o500); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Chmod(".", 0o700)
 	}
-	defer os.Chmod(".", 0o700)
 	_, errs, code := wedgeHere(t, "repro", "starvation", "--out", "-", "--junit", "junit.xml")
 	if code != exitFailed || !strings.HasPrefix(errs, "wedge: --junit: ") || readFile(t, "junit.xml") != "before" {
 		t.Errorf("exit code %d, %q, the file is %q", code, errs, readFile(t, "junit.xml"))
